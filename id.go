@@ -1,0 +1,91 @@
+package sessile
+
+import (
+	"crypto/rand"
+	"encoding/base32"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// Prefixes of public ids. An id is opaque to clients; the prefix is for people who read logs.
+const (
+	PrefixSession  = "ses_"
+	PrefixFloor    = "flr_"
+	PrefixPage     = "pag_"
+	PrefixMessage  = "msg_"
+	PrefixRun      = "run_"
+	PrefixMutation = "mut_"
+	PrefixRequest  = "req_"
+)
+
+// idEncoding is base32 in the lower-case extended alphabet, which keeps the order of the bytes.
+var idEncoding = base32.HexEncoding.WithPadding(base32.NoPadding)
+
+// IDs makes public ids: a prefix and a version-7 UUID in 26 base32 characters, ordered by time. The zero value is
+// ready to use. It may be used concurrently if Rand may.
+type IDs struct {
+	// Now tells the time; default time.Now.
+	Now func() time.Time
+	// Rand is the source of randomness; default crypto/rand.Reader.
+	Rand io.Reader
+}
+
+// New makes an id with the prefix.
+func (g IDs) New(prefix string) string {
+	var id [16]byte
+	g.read(id[6:])
+	now := time.Now
+	if g.Now != nil {
+		now = g.Now
+	}
+	ms := uint64(now().UnixMilli())
+	binary.BigEndian.PutUint16(id[0:], uint16(ms>>32))
+	binary.BigEndian.PutUint32(id[2:], uint32(ms))
+	id[6] = id[6]&0x0f | 0x70
+	id[8] = id[8]&0x3f | 0x80
+	return prefix + strings.ToLower(idEncoding.EncodeToString(id[:]))
+}
+
+// Suffix makes eight random characters of the id alphabet, for names that a person may have to type.
+func (g IDs) Suffix() string {
+	var b [5]byte
+	g.read(b[:])
+	return strings.ToLower(idEncoding.EncodeToString(b[:]))
+}
+
+func (g IDs) read(b []byte) {
+	src := g.Rand
+	if src == nil {
+		src = rand.Reader
+	}
+	if _, err := io.ReadFull(src, b); err != nil {
+		panic(fmt.Sprintf("sessile: the source of randomness failed: %v", err))
+	}
+}
+
+// MutationID is the public id of the mutation with a sequence number. It needs no column and no index.
+func MutationID(seq int64) string {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], uint64(seq))
+	return PrefixMutation + strings.ToLower(idEncoding.EncodeToString(b[:]))
+}
+
+// ParseMutationID is the inverse of [MutationID]; ok is false for any other text.
+func ParseMutationID(id string) (seq int64, ok bool) {
+	text, found := strings.CutPrefix(id, PrefixMutation)
+	if !found || len(text) != 13 {
+		return 0, false
+	}
+	b, err := idEncoding.DecodeString(strings.ToUpper(text))
+	if err != nil || len(b) != 8 {
+		return 0, false
+	}
+	seq = int64(binary.BigEndian.Uint64(b))
+	if seq <= 0 || MutationID(seq) != id {
+		return 0, false
+	}
+	return seq, true
+}

@@ -1,0 +1,43 @@
+package sessile
+
+// Limits of names, in UTF-16 code units as the wire contract counts them (spec/governed-state.md, 3.2).
+const (
+	MaxNamespaceLength = 128
+	MaxOwnerTypeLength = 128
+	MaxOwnerIDLength   = 256
+	MaxSlotLength      = 256
+	MaxTitleLength     = 200
+	MaxBranchLength    = 100 // of a branch that is registered by name; state routes set no bound
+)
+
+// Limits of lists.
+const (
+	DefaultPageSize = 50
+	MaxPageSize     = 100
+)
+
+// Quotas bound what governed state may keep (spec/governed-state.md, section 7). All limits are inclusive.
+type Quotas struct {
+	NamespacesPerAccount int64 // custom namespaces of all sessions that are not deleted
+	ItemsPerNamespace    int64 // retained versions in one namespace of one session
+	BytesPerNamespace    int64 // and the sum of their sizes
+	ItemsPerAccount      int64
+	BytesPerAccount      int64
+	ValueBytes           int64 // size of one value of a custom slot
+
+	// LimitBuiltIn makes the two per-namespace limits bind the built-in namespace too. It is set when these limits
+	// are configured explicitly: a turn keeps two new versions, so the defaults would end every long session.
+	LimitBuiltIn bool
+}
+
+// DefaultQuotas returns the documented defaults.
+func DefaultQuotas() Quotas {
+	return Quotas{
+		NamespacesPerAccount: 10_000,
+		ItemsPerNamespace:    10_000,
+		BytesPerNamespace:    10 << 20,
+		ItemsPerAccount:      1_000_000,
+		BytesPerAccount:      1 << 30,
+		ValueBytes:           1 << 20,
+	}
+}

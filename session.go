@@ -1,0 +1,182 @@
+package sessile
+
+// SessionStatus tells whether a session takes writes.
+type SessionStatus string
+
+// An archived session answers every read; state writes, registrations and turns are refused, branch and floor
+// management stays possible (spec/governed-state.md, 1.1).
+const (
+	SessionActive   SessionStatus = "active"
+	SessionArchived SessionStatus = "archived"
+)
+
+// Session is one conversation, owned by one account.
+type Session struct {
+	Row        int64 // the store's own number, meaningless outside
+	AccountRow int64
+	ID         string
+	Account    string
+	Title      *string
+	Status     SessionStatus
+	Settings   []byte // JSON object; the session package knows its members
+	CreatedAt  int64  // milliseconds since the Unix epoch, as all times
+	UpdatedAt  int64
+}
+
+// Page selects a stretch of a list.
+type Page struct {
+	Limit      int
+	Offset     int
+	SortBy     string // a name the list documents
+	Descending bool
+}
+
+// SessionFilter narrows a list of sessions; zero members do not narrow.
+type SessionFilter struct {
+	Status  SessionStatus
+	Keyword string // case-insensitive part of the title
+	Page    Page   // sorts by created_at or updated_at
+}
+
+// MainBranch is the branch every session has.
+const MainBranch = "main"
+
+// Branch is a line of floors in a session. A row exists as soon as anything was written under its name; whether the
+// branch exists for a caller is decided by its floors and its source (spec/governed-state.md, 1.1).
+type Branch struct {
+	Row         int64
+	Session     int64
+	Name        string
+	SourceFloor int64 // row of the floor it was registered from; 0 when not registered, or when that floor is gone
+	ForkSeq     int64 // CommitSeq of the parent of its first committed floor: older own versions are not in its floors
+	Based       bool  // whether the pointers it inherits have been laid
+	CreatedAt   int64
+	UpdatedAt   int64
+}
+
+// BranchSummary is what a list of branches tells.
+type BranchSummary struct {
+	Name          string
+	FloorCount    int
+	LatestFloorNo *int64
+	LatestFloorID *string
+	LatestState   *FloorState
+	UpdatedAt     int64
+}
+
+// FloorState is the state of a floor's life (spec/governed-state.md, 1.2).
+type FloorState string
+
+// The states. Committed is left only by a retry and comes back; failed is final.
+const (
+	FloorDraft      FloorState = "draft"
+	FloorGenerating FloorState = "generating"
+	FloorCommitted  FloorState = "committed"
+	FloorFailed     FloorState = "failed"
+)
+
+// Floor is one turn's place on a branch, and a point in the log of mutations.
+type Floor struct {
+	Row                 int64
+	Session             int64
+	Branch              int64
+	Parent              int64 // row; 0 when none
+	ID                  string
+	SessionID           string
+	BranchName          string
+	ParentID            *string
+	No                  int64
+	State               FloorState
+	TokenIn             int64
+	TokenOut            int64
+	CreatedAt           int64
+	UpdatedAt           int64
+	SupersededAt        *int64
+	SupersededByID      *string
+	Deleted             bool
+	CommitSeq           int64 // log position of the first commit; 0 for a floor without snapshot
+	SnapshotSeq         int64 // log position of the latest commit: what was materialised by then is in the snapshot
+	FirstCommittedAt    int64
+	CommittedAt         int64
+	BranchForkSeq       int64 // ForkSeq of its branch
+	HasSnapshotOverride bool  // whether floor_slot holds rows of it
+}
+
+// HasSnapshot reports whether the floor stores snapshots: bare floors and floors never committed do not.
+func (f *Floor) HasSnapshot() bool { return f.SnapshotSeq > 0 }
+
+// FloorFilter narrows a list of floors; zero members do not narrow. Superseded floors are never listed.
+type FloorFilter struct {
+	Account   string
+	SessionID string
+	Branch    string
+	State     FloorState
+	Page      Page // sorts by created_at, updated_at or floor_no
+}
+
+// PageKind tells what a content page holds.
+type PageKind string
+
+// A turn has one active input page and one active output page; a retry makes a new output page active.
+const (
+	PageInput  PageKind = "input"
+	PageOutput PageKind = "output"
+	PageMixed  PageKind = "mixed"
+)
+
+// ContentPage is a version of content in a floor.
+type ContentPage struct {
+	Row       int64
+	Floor     int64
+	ID        string
+	Kind      PageKind
+	No        int64
+	Active    bool
+	Version   int64
+	Summaries []byte // JSON list of texts; nil on input pages
+}
+
+// Message is one transcript row of a floor.
+type Message struct {
+	Row           int64
+	Page          int64
+	PageID        string
+	ID            string
+	Seq           int64
+	Role          string // system, user, assistant or narrator
+	Content       string
+	ContentFormat string
+	TokenCount    int64
+	Hidden        bool
+	Source        *string
+	CreatedAt     int64
+}
+
+// RunStatus is the status of a run.
+type RunStatus string
+
+// A running run holds the lease of its branch.
+const (
+	RunRunning   RunStatus = "running"
+	RunSucceeded RunStatus = "succeeded"
+	RunFailed    RunStatus = "failed"
+	RunTimeout   RunStatus = "timeout"
+	RunCancelled RunStatus = "cancelled"
+)
+
+// Run is one attempt to do work on a branch. Its row number is the fencing token: whoever commits proves that the row
+// still runs.
+type Run struct {
+	Row        int64
+	ID         string
+	Session    int64
+	Branch     int64
+	Floor      int64 // row; 0 until the floor exists
+	Kind       string
+	RunType    string // what went into the floor: respond, regenerate_page, retry_turn, …
+	Status     RunStatus
+	LeaseUntil int64
+	StartedAt  int64
+	EndedAt    *int64
+	ErrorCode  string
+}

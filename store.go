@@ -1,0 +1,206 @@
+package sessile
+
+import "context"
+
+// Store is a database. A driver stores and finds rows; it decides nothing. Every driver passes the suite in package
+// storetest. All methods may be called concurrently.
+type Store interface {
+	// View runs fn over one consistent, committed state. It never waits for writers.
+	View(ctx context.Context, fn func(ReadTx) error) error
+
+	// Update runs fn in a transaction of its own and returns when its effect is durable. It may share its commit with
+	// other updates, but none sees another's failure: when fn returns an error, its effect and only its effect is
+	// undone and Update returns that error. fn must not block, must not call the store and must not do anything that
+	// cannot be undone. When too much work waits already the answer is [CodeServerBusy].
+	Update(ctx context.Context, fn func(Tx) error) error
+
+	// Close finishes what was accepted and releases the database. It may be called more than once.
+	Close() error
+}
+
+// ReadTx reads.
+type ReadTx interface {
+	SessionReader
+	BranchReader
+	FloorReader
+	MessageReader
+	RunReader
+	CellReader
+	MutationReader
+}
+
+// Tx reads and writes. Reads see what the transaction wrote.
+type Tx interface {
+	ReadTx
+	SessionWriter
+	BranchWriter
+	FloorWriter
+	MessageWriter
+	RunWriter
+	CellWriter
+
+	// Now is the transaction's time in milliseconds since the Unix epoch. It is the same for the whole transaction and
+	// never smaller than that of one committed before.
+	Now() int64
+}
+
+// SessionReader finds sessions. Deleted sessions are not found.
+type SessionReader interface {
+	Session(account, id string) (Session, bool, error)
+	Sessions(account string, filter SessionFilter) (sessions []Session, total int, err error)
+}
+
+// SessionWriter changes sessions and accounts.
+type SessionWriter interface {
+	// AddSession inserts the session, its main branch and its built-in namespace, and fills in the rows. An account
+	// is made at first sight.
+	AddSession(*Session) error
+	// UpdateSession writes title, status, settings and UpdatedAt.
+	UpdateSession(*Session) error
+	// DeleteSession hides the session and gives back everything it counted for.
+	DeleteSession(*Session) error
+	// PurgeDeleted removes up to limit rows of deleted sessions and reports whether any are left.
+	PurgeDeleted(limit int) (more bool, err error)
+}
+
+// BranchReader finds branches. Deleted branches are not found.
+type BranchReader interface {
+	Branch(session int64, name string) (Branch, bool, error)
+	// BranchesNamed finds the branches of that name in all live sessions of an account.
+	BranchesNamed(account, name string) ([]Branch, error)
+	// BranchSummaries lists main, the registered branches and those with floors that are not superseded; sorted by
+	// branch_id, floor_count, latest_floor_no or updated_at.
+	BranchSummaries(session int64, page Page) (branches []BranchSummary, total int, err error)
+}
+
+// BranchWriter changes branches.
+type BranchWriter interface {
+	AddBranch(*Branch) error
+	// RegisterBranch sets the source floor of a branch.
+	RegisterBranch(branch, sourceFloor int64) error
+	// DeleteBranch turns the branch into a tombstone without heads, and its floors too. It tells how many floors
+	// that were.
+	DeleteBranch(branch int64) (floors int, err error)
+	// LayBase points the branch at everything the floor's snapshot shows and sets ForkSeq to its CommitSeq. What the
+	// branch inherited before is forgotten; its own heads stay.
+	LayBase(branch int64, from *Floor) error
+}
+
+// FloorReader finds floors. Deleted floors and floors of deleted sessions are not found by id.
+type FloorReader interface {
+	Floor(account, id string) (Floor, bool, error)
+	// FloorByRow finds deleted floors too.
+	FloorByRow(row int64) (Floor, bool, error)
+	Floors(filter FloorFilter) (floors []Floor, total int, err error)
+	// LatestFloor finds the floor of a branch with the highest number, then the newest, that is not superseded; with
+	// committed set, among the committed ones.
+	LatestFloor(branch int64, committed bool) (Floor, bool, error)
+	// HasSnapshotFloor reports whether any floor of the branch, superseded or not, has a snapshot.
+	HasSnapshotFloor(branch int64) (bool, error)
+	// FloorNumberTaken reports whether a floor that is not superseded has the number.
+	FloorNumberTaken(branch, no int64) (bool, error)
+}
+
+// FloorWriter changes floors.
+type FloorWriter interface {
+	AddFloor(*Floor) error
+	// SetFloorState changes the state alone.
+	SetFloorState(floor int64, state FloorState) error
+	// CommitFloor makes the floor committed, with State, TokenIn, TokenOut, CommitSeq, SnapshotSeq,
+	// FirstCommittedAt and CommittedAt as given.
+	CommitFloor(*Floor) error
+	// SupersedeFloor marks a floor as replaced by another.
+	SupersedeFloor(floor, by int64) error
+	// DeleteFloor turns the floor into a tombstone; branches registered from it lose their source.
+	DeleteFloor(floor int64) error
+}
+
+// MessageReader finds content.
+type MessageReader interface {
+	Message(account, id string) (Message, bool, error)
+	// Pages lists the pages of a floor: inputs before outputs, then by number.
+	Pages(floor int64) ([]ContentPage, error)
+	PageMessages(page int64) ([]Message, error)
+	// Story lists the messages on the active pages of a floor and its ancestors, oldest first, of at most maxFloors
+	// floors. A floor that was replaced by its child on the way is left out.
+	Story(floor int64, maxFloors int) ([]Message, error)
+}
+
+// MessageWriter changes content.
+type MessageWriter interface {
+	AddPage(*ContentPage) error
+	AddMessage(*Message) error
+	// DeactivatePages makes all pages of a kind inactive.
+	DeactivatePages(floor int64, kind PageKind) error
+}
+
+// RunReader finds runs.
+type RunReader interface {
+	// RunningRun finds the run that holds the branch.
+	RunningRun(branch int64) (Run, bool, error)
+	// RunningRuns lists the running runs of a session, or of all sessions for 0.
+	RunningRuns(session int64) ([]Run, error)
+	RunByRow(row int64) (Run, bool, error)
+}
+
+// RunWriter changes runs.
+type RunWriter interface {
+	// AddRun inserts a running run. The store holds at most one running run per branch.
+	AddRun(*Run) error
+	// EndRun writes status, EndedAt and ErrorCode.
+	EndRun(*Run) error
+}
+
+// CellReader reads cells. Lists are ordered by namespace, then slot, in byte order.
+type CellReader interface {
+	Namespaces(session int64) ([]Namespace, error)
+	Namespace(session int64, name string) (Namespace, bool, error)
+	// Slots lists the materialised slots.
+	Slots(session int64) ([]Slot, error)
+	// Locate finds everything a write has to know. A missing or foreign session gives Session 0.
+	Locate(CellAddress) (Cell, error)
+	// Heads reads every materialised slot from a branch: its own head, else, with inherit set, the exception of the
+	// floor latest, else what the branch inherited.
+	Heads(session int64, branch, latest int64, inherit bool, filter SlotFilter) ([]Version, error)
+	// Versions reads every materialised slot at a point.
+	Versions(session int64, at Point, filter SlotFilter, values bool) ([]Version, error)
+	// Overrides lists the exceptions of a floor: what it shows other than its point in the log says.
+	Overrides(floor int64) ([]Override, error)
+	// BranchVersions lists every version that a branch wrote, inherited or shows by an exception.
+	BranchVersions(branch int64) ([]Version, error)
+	// Shown reports whether the snapshot of any live floor shows the version.
+	Shown(seq int64) (bool, error)
+	// IsHead reports whether the version is the own head of a live branch.
+	IsHead(seq int64) (bool, error)
+	Usage(account int64) (Usage, error)
+	NamespaceUsage(namespace int64) (Usage, error)
+}
+
+// Override is an exception of a floor: Seq 0 is an empty cell.
+type Override struct {
+	Slot int64
+	Seq  int64
+}
+
+// CellWriter changes cells.
+type CellWriter interface {
+	AddNamespace(*Namespace) error
+	AddSlot(*Slot) error
+	// AppendMutation inserts the mutation under the next sequence number and fills it in. An applied one materialises
+	// its slot; one that is on line becomes the branch's head.
+	AppendMutation(*Mutation) error
+	// LastSeq is the sequence number given last.
+	LastSeq() (int64, error)
+	// SetOverrides replaces the exceptions of a floor.
+	SetOverrides(floor int64, overrides []Override) error
+	// AddUsage moves the counters of a namespace and its account.
+	AddUsage(account, namespace int64, items, bytes int64) error
+	// AddNamespaceCount moves the count of custom namespaces of an account.
+	AddNamespaceCount(account int64, n int64) error
+}
+
+// MutationReader reads the log.
+type MutationReader interface {
+	Mutations(session int64, filter MutationFilter) (mutations []MutationRecord, total int, err error)
+	Mutation(session int64, seq int64) (MutationRecord, bool, error)
+}

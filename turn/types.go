@@ -1,0 +1,44 @@
+package turn
+
+import (
+	"github.com/sessile-dev/sessile/model"
+	"github.com/sessile-dev/sessile/state"
+)
+
+// Run types, as they stand in the built-in state (spec/governed-state.md, 1.3).
+const (
+	RunTypeRespond    = "respond"
+	RunTypeRegenerate = "regenerate_page"
+	RunTypeRetry      = "retry_turn"
+)
+
+// Request is what every turn takes.
+type Request struct {
+	Params    model.Params
+	Writes    []state.TurnWrite
+	RequestID string // of the HTTP request, kept with the mutations
+
+	// ConfirmedMutationIDs are the mutations whose replay the caller confirms (replay guard, 5.3).
+	ConfirmedMutationIDs []string
+}
+
+// RespondRequest asks for a new floor on a branch.
+type RespondRequest struct {
+	Request
+	Message       string
+	BranchID      string // "" is main
+	SourceFloorID string // where a new branch starts; ignored on a branch that has floors
+}
+
+// Result is a committed turn.
+type Result struct {
+	FloorID          string
+	FloorNo          int64
+	BranchID         string
+	PreviousFloorID  string // of a regenerate
+	GeneratedText    string
+	Summaries        []string
+	PromptTokens     int64
+	CompletionTokens int64
+	TotalTokens      int64
+}
