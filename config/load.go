@@ -34,8 +34,8 @@ type Value struct {
 	Source string
 }
 
-// The source of a value that nobody set. Other sources are written as a person would: "--listen", "SESSILE_LISTEN" or
-// "sessile.yaml:3".
+// SourceDefault is the source of a value that nobody set. Other sources are written as a person would: "--listen",
+// "SESSILE_LISTEN" or "sessile.yaml:3".
 const SourceDefault = "default"
 
 // Error is a setting that cannot be used as it is.

@@ -30,7 +30,7 @@ func (m *Model) request(request model.Request) (client.ChatCompletionRequest, er
 		if reasons(m.name) {
 			asked.MaxCompletionTokens = int(*p.MaxOutputTokens)
 		} else {
-			asked.MaxTokens = int(*p.MaxOutputTokens)
+			asked.MaxTokens = int(*p.MaxOutputTokens) //nolint:staticcheck // deprecated there, but see above
 		}
 	}
 	if p.Seed != nil {
