@@ -59,6 +59,7 @@ type Mutation struct {
 	Value         []byte // JSON text; nil when not present
 	Size          int64  // bytes of the compact {"present":…,"value":…}
 	OnLine        bool   // it moved the branch's head; false for discarded ones and for a retry behind a later write
+	Materialises  bool   // it is the first applied one of its slot
 	Kind          MutationKind
 	Status        MutationStatus
 	Floor         int64 // row of the source floor, 0 for direct writes
@@ -86,7 +87,7 @@ type MutationFilter struct {
 	RunID         string
 	Namespace     string
 	Slot          string
-	Kinds         []MutationKind
+	Direct        *bool  // written at once, or with a turn
 	CreatedAfter  *int64 // inclusive
 	CreatedBefore *int64 // inclusive
 	Page          Page
@@ -122,7 +123,9 @@ type Cell struct {
 	HeadSeq        int64 // the branch's own head; 0 when it has none
 	HeadSize       int64
 	HeadFloor      int64
-	HeadAfterFloor bool // the head came from a retry: its floor committed first before the head was written
+	HeadFromRetry  bool // its floor had committed before the head was written
+	NamespaceUsage Usage
+	AccountUsage   Usage
 }
 
 // Version is the value a mutation gave a cell, seen from a branch or a floor. Seq is 0 for an empty cell.

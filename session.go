@@ -77,33 +77,33 @@ const (
 
 // Floor is one turn's place on a branch, and a point in the log of mutations.
 type Floor struct {
-	Row                 int64
-	Session             int64
-	Branch              int64
-	Parent              int64 // row; 0 when none
-	ID                  string
-	SessionID           string
-	BranchName          string
-	ParentID            *string
-	No                  int64
-	State               FloorState
-	TokenIn             int64
-	TokenOut            int64
-	CreatedAt           int64
-	UpdatedAt           int64
-	SupersededAt        *int64
-	SupersededByID      *string
-	Deleted             bool
-	CommitSeq           int64 // log position of the first commit; 0 for a floor without snapshot
-	SnapshotSeq         int64 // log position of the latest commit: what was materialised by then is in the snapshot
-	FirstCommittedAt    int64
-	CommittedAt         int64
-	BranchForkSeq       int64 // ForkSeq of its branch
-	HasSnapshotOverride bool  // whether floor_slot holds rows of it
+	Row              int64
+	Session          int64
+	Branch           int64
+	Parent           int64 // row; 0 when none
+	ID               string
+	SessionID        string
+	BranchName       string
+	ParentID         *string
+	No               int64
+	State            FloorState
+	TokenIn          int64
+	TokenOut         int64
+	CreatedAt        int64
+	UpdatedAt        int64
+	SupersededAt     *int64
+	SupersededByID   *string
+	Deleted          bool
+	CommitSeq        int64 // log position of the first commit
+	SnapshotSeq      int64 // log position of the latest commit: what was materialised by then is in the snapshot
+	FirstCommittedAt int64
+	CommittedAt      int64
+	BranchForkSeq    int64 // ForkSeq of its branch
+	Replaces         int64 // row of the floor it will supersede when it commits; it is in no list until then
 }
 
 // HasSnapshot reports whether the floor stores snapshots: bare floors and floors never committed do not.
-func (f *Floor) HasSnapshot() bool { return f.SnapshotSeq > 0 }
+func (f *Floor) HasSnapshot() bool { return f.CommittedAt > 0 }
 
 // FloorFilter narrows a list of floors; zero members do not narrow. Superseded floors are never listed.
 type FloorFilter struct {

@@ -78,9 +78,9 @@ type BranchWriter interface {
 	AddBranch(*Branch) error
 	// RegisterBranch sets the source floor of a branch.
 	RegisterBranch(branch, sourceFloor int64) error
-	// DeleteBranch turns the branch into a tombstone without heads, and its floors too. It tells how many floors
-	// that were.
-	DeleteBranch(branch int64) (floors int, err error)
+	// DeleteBranch turns the branch into a tombstone without heads, and its floors too; their content goes as far as
+	// no live floor descends from them. It tells how many floors that were.
+	DeleteBranch(session, branch int64) (floors int, err error)
 	// LayBase points the branch at everything the floor's snapshot shows and sets ForkSeq to its CommitSeq. What the
 	// branch inherited before is forgotten; its own heads stay.
 	LayBase(branch int64, from *Floor) error
@@ -93,9 +93,9 @@ type FloorReader interface {
 	FloorByRow(row int64) (Floor, bool, error)
 	Floors(filter FloorFilter) (floors []Floor, total int, err error)
 	// LatestFloor finds the floor of a branch with the highest number, then the newest, that is not superseded; with
-	// committed set, among the committed ones.
+	// committed set, among the committed ones, a floor under retry being one of them.
 	LatestFloor(branch int64, committed bool) (Floor, bool, error)
-	// HasSnapshotFloor reports whether any floor of the branch, superseded or not, has a snapshot.
+	// HasSnapshotFloor reports whether any live floor of the branch, superseded or not, has a snapshot.
 	HasSnapshotFloor(branch int64) (bool, error)
 	// FloorNumberTaken reports whether a floor that is not superseded has the number.
 	FloorNumberTaken(branch, no int64) (bool, error)
@@ -109,10 +109,11 @@ type FloorWriter interface {
 	// CommitFloor makes the floor committed, with State, TokenIn, TokenOut, CommitSeq, SnapshotSeq,
 	// FirstCommittedAt and CommittedAt as given.
 	CommitFloor(*Floor) error
-	// SupersedeFloor marks a floor as replaced by another.
+	// SupersedeFloor marks a floor as replaced by another, which takes its place in lists.
 	SupersedeFloor(floor, by int64) error
-	// DeleteFloor turns the floor into a tombstone; branches registered from it lose their source.
-	DeleteFloor(floor int64) error
+	// DeleteFloor turns the floor into a tombstone; its content goes unless a live floor descends from it, and
+	// branches registered from it lose their source.
+	DeleteFloor(session, floor int64) error
 }
 
 // MessageReader finds content.
@@ -141,12 +142,16 @@ type RunReader interface {
 	// RunningRuns lists the running runs of a session, or of all sessions for 0.
 	RunningRuns(session int64) ([]Run, error)
 	RunByRow(row int64) (Run, bool, error)
+	// FloorRun finds the latest run of a floor.
+	FloorRun(floor int64) (Run, bool, error)
 }
 
 // RunWriter changes runs.
 type RunWriter interface {
 	// AddRun inserts a running run. The store holds at most one running run per branch.
 	AddRun(*Run) error
+	// SetRunFloor tells which floor the run works on.
+	SetRunFloor(run, floor int64) error
 	// EndRun writes status, EndedAt and ErrorCode.
 	EndRun(*Run) error
 }

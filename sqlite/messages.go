@@ -1,0 +1,81 @@
+package sqlite
+
+import (
+	"github.com/sessile-dev/sessile"
+	"github.com/sessile-dev/sessile/internal/sqliteconn"
+)
+
+const (
+	messageColumns = `m.id, m.page, p.public_id, m.public_id, m.seq, m.role, m.content, m.content_format, m.token_count, m.hidden,
+  m.source, m.created_at`
+
+	sqlMessage = `SELECT ` + messageColumns + `
+FROM message m JOIN content_page p ON p.id = m.page JOIN floor f ON f.id = p.floor
+JOIN session s ON s.id = f.session JOIN account a ON a.id = s.account
+WHERE m.public_id = ? AND a.name = ? AND f.deleted_at IS NULL AND s.deleted_at IS NULL`
+
+	sqlPageMessages = `SELECT ` + messageColumns + ` FROM message m JOIN content_page p ON p.id = m.page WHERE m.page = ? ORDER BY m.seq`
+
+	// 'input' < 'mixed' < 'output', which is the order in which a floor is read.
+	sqlPages = `SELECT id, floor, public_id, kind, page_no, active, version, summaries FROM content_page WHERE floor = ? ORDER BY kind, page_no`
+
+	sqlAddPage    = `INSERT INTO content_page (public_id, floor, kind, page_no, active, version, summaries) VALUES (?, ?, ?, ?, ?, ?, ?)`
+	sqlAddMessage = `INSERT INTO message (public_id, page, seq, role, content, content_format, token_count, hidden, source, created_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	sqlDeactivatePages = `UPDATE content_page SET active = 0 WHERE floor = ? AND kind = ?`
+
+	// The line runs from a floor up through its parents. A parent that its own child replaced is passed through but not
+	// told.
+	sqlStory = `WITH RECURSIVE line (id, parent, told, depth) AS (
+  SELECT f.id, f.parent, 1, 0 FROM floor f WHERE f.id = ?1
+  UNION ALL
+  SELECT f.id, f.parent, f.superseded_by IS NOT l.id, l.depth + 1 FROM line l JOIN floor f ON f.id = l.parent WHERE l.depth < ?2)
+SELECT ` + messageColumns + `
+FROM line l JOIN content_page p ON p.floor = l.id AND p.active = 1 JOIN message m ON m.page = p.id
+WHERE l.told = 1 AND m.hidden = 0
+ORDER BY l.depth DESC, p.kind, p.page_no, m.seq`
+)
+
+func readMessage(r *sqliteconn.Rows) sessile.Message {
+	return sessile.Message{
+		Row: r.Int64(0), Page: r.Int64(1), PageID: r.Text(2), ID: r.Text(3), Seq: r.Int64(4), Role: r.Text(5), Content: r.Text(6),
+		ContentFormat: r.Text(7), TokenCount: r.Int64(8), Hidden: r.Bool(9), Source: r.TextOrNil(10), CreatedAt: r.Int64(11),
+	}
+}
+
+func (t *readTx) Message(account, id string) (sessile.Message, bool, error) {
+	return one(t.conn.Query(sqlMessage, id, account), readMessage)
+}
+
+func (t *readTx) Pages(floor int64) ([]sessile.ContentPage, error) {
+	return list(t.conn.Query(sqlPages, floor), func(r *sqliteconn.Rows) sessile.ContentPage {
+		return sessile.ContentPage{
+			Row: r.Int64(0), Floor: r.Int64(1), ID: r.Text(2), Kind: sessile.PageKind(r.Text(3)), No: r.Int64(4), Active: r.Bool(5),
+			Version: r.Int64(6), Summaries: r.Bytes(7),
+		}
+	})
+}
+
+func (t *readTx) PageMessages(page int64) ([]sessile.Message, error) {
+	return list(t.conn.Query(sqlPageMessages, page), readMessage)
+}
+
+func (t *readTx) Story(floor int64, maxFloors int) ([]sessile.Message, error) {
+	return list(t.conn.Query(sqlStory, floor, maxFloors-1), readMessage)
+}
+
+func (t *tx) AddPage(p *sessile.ContentPage) error {
+	err := t.conn.Exec(sqlAddPage, p.ID, p.Floor, string(p.Kind), p.No, p.Active, p.Version, p.Summaries)
+	p.Row = t.conn.InsertedRow()
+	return err
+}
+
+func (t *tx) AddMessage(m *sessile.Message) error {
+	err := t.conn.Exec(sqlAddMessage, m.ID, m.Page, m.Seq, m.Role, m.Content, m.ContentFormat, m.TokenCount, m.Hidden, m.Source, m.CreatedAt)
+	m.Row = t.conn.InsertedRow()
+	return err
+}
+
+func (t *tx) DeactivatePages(floor int64, kind sessile.PageKind) error {
+	return t.conn.Exec(sqlDeactivatePages, floor, string(kind))
+}

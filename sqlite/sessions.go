@@ -1,0 +1,161 @@
+package sqlite
+
+import (
+	"strings"
+
+	"github.com/sessile-dev/sessile"
+	"github.com/sessile-dev/sessile/internal/sqliteconn"
+)
+
+const (
+	sessionColumns = `s.id, s.account, s.public_id, a.name, s.title, s.status, s.settings, s.created_at, s.updated_at`
+
+	sqlSession = `SELECT ` + sessionColumns + `
+FROM session s JOIN account a ON a.id = s.account
+WHERE s.public_id = ? AND a.name = ? AND s.deleted_at IS NULL`
+
+	sqlSessionsFrom = ` FROM account a JOIN session s ON s.account = a.id
+WHERE a.name = ?1 AND s.deleted_at IS NULL AND (?2 = '' OR s.status = ?2) AND (?3 = '' OR instr(s.title_fold, ?3) > 0)`
+	sqlSessionsCount = `SELECT count(*)` + sqlSessionsFrom
+	sqlSessions      = `SELECT ` + sessionColumns + sqlSessionsFrom
+
+	sqlAccount    = `SELECT id FROM account WHERE name = ?`
+	sqlAddAccount = `INSERT INTO account (name, created_at) VALUES (?, ?)`
+
+	sqlAddSession = `INSERT INTO session (public_id, account, title, title_fold, status, settings, created_at, updated_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+	sqlUpdateSession = `UPDATE session SET title = ?, title_fold = ?, status = ?, settings = ?, updated_at = ? WHERE id = ?`
+	sqlDeleteSession = `UPDATE session SET deleted_at = ?, title = NULL, title_fold = NULL, settings = '{}' WHERE id = ?`
+
+	sqlDeletedSession = `SELECT id FROM session WHERE deleted_at IS NOT NULL LIMIT 1`
+)
+
+// sqlPurge removes what hangs on a deleted session, from the leaves on; every statement takes the session and a limit.
+// A step that found nothing left goes on to the next.
+var sqlPurge = []string{
+	`DELETE FROM message WHERE id IN (SELECT m.id FROM floor f JOIN content_page p ON p.floor = f.id JOIN message m ON m.page = p.id WHERE f.session = ?1 LIMIT ?2)`,
+	`DELETE FROM content_page WHERE id IN (SELECT p.id FROM floor f JOIN content_page p ON p.floor = f.id WHERE f.session = ?1 LIMIT ?2)`,
+	`DELETE FROM floor_slot WHERE (floor, slot) IN (SELECT x.floor, x.slot FROM floor f JOIN floor_slot x ON x.floor = f.id WHERE f.session = ?1 LIMIT ?2)`,
+	`DELETE FROM visible WHERE (branch, slot) IN (SELECT v.branch, v.slot FROM branch b JOIN visible v ON v.branch = b.id WHERE b.session = ?1 LIMIT ?2)`,
+	`DELETE FROM mutation WHERE seq IN (SELECT m.seq FROM branch b JOIN mutation m ON m.branch = b.id AND m.on_line = 1 WHERE b.session = ?1 LIMIT ?2)`,
+	`DELETE FROM mutation WHERE seq IN (SELECT m.seq FROM branch b JOIN mutation m ON m.branch = b.id AND m.on_line = 0 WHERE b.session = ?1 LIMIT ?2)`,
+	`DELETE FROM run WHERE id IN (SELECT id FROM run WHERE session = ?1 LIMIT ?2)`,
+	`DELETE FROM slot WHERE id IN (SELECT x.id FROM namespace n JOIN slot x ON x.namespace = n.id WHERE n.session = ?1 LIMIT ?2)`,
+	`DELETE FROM namespace WHERE id IN (SELECT id FROM namespace WHERE session = ?1 LIMIT ?2)`,
+	`DELETE FROM floor WHERE id IN (SELECT id FROM floor WHERE session = ?1 LIMIT ?2)`,
+	`DELETE FROM branch WHERE id IN (SELECT id FROM branch WHERE session = ?1 LIMIT ?2)`,
+	`DELETE FROM session WHERE id IN (SELECT id FROM session WHERE id = ?1 LIMIT ?2)`,
+}
+
+func readSession(r *sqliteconn.Rows) sessile.Session {
+	return sessile.Session{
+		Row: r.Int64(0), AccountRow: r.Int64(1), ID: r.Text(2), Account: r.Text(3), Title: r.TextOrNil(4),
+		Status: sessile.SessionStatus(r.Text(5)), Settings: r.Bytes(6), CreatedAt: r.Int64(7), UpdatedAt: r.Int64(8),
+	}
+}
+
+func (t *readTx) Session(account, id string) (sessile.Session, bool, error) {
+	return one(t.conn.Query(sqlSession, id, account), readSession)
+}
+
+func (t *readTx) Sessions(account string, f sessile.SessionFilter) ([]sessile.Session, int, error) {
+	args := []any{account, string(f.Status), strings.ToLower(f.Keyword)}
+	total := 0
+	if _, err := t.conn.One(sqlSessionsCount, func(r *sqliteconn.Rows) { total = r.Int(0) }, args...); err != nil {
+		return nil, 0, err
+	}
+	column := "s.created_at"
+	if f.Page.SortBy == "updated_at" {
+		column = "s.updated_at"
+	}
+	order := direction(f.Page.Descending)
+	query := sqlSessions + " ORDER BY " + column + order + ", s.id" + order + " LIMIT ?4 OFFSET ?5"
+	sessions, err := list(t.conn.Query(query, append(args, f.Page.Limit, f.Page.Offset)...), readSession)
+	return sessions, total, err
+}
+
+func folded(title *string) *string {
+	if title == nil {
+		return nil
+	}
+	lower := strings.ToLower(*title)
+	return &lower
+}
+
+func (t *tx) AddSession(s *sessile.Session) error {
+	account, err := t.account(s.Account)
+	if err != nil {
+		return err
+	}
+	s.AccountRow = account
+	err = t.conn.Exec(sqlAddSession, s.ID, account, s.Title, folded(s.Title), string(s.Status), s.Settings, s.CreatedAt, s.UpdatedAt)
+	if err != nil {
+		return err
+	}
+	s.Row = t.conn.InsertedRow()
+	main := sessile.Branch{Session: s.Row, Name: sessile.MainBranch, CreatedAt: s.CreatedAt, UpdatedAt: s.CreatedAt}
+	if err := t.AddBranch(&main); err != nil {
+		return err
+	}
+	builtIn := sessile.Namespace{Session: s.Row, Name: sessile.GameState, BuiltIn: true, CreatedAt: s.CreatedAt}
+	if err := t.AddNamespace(&builtIn); err != nil {
+		return err
+	}
+	for _, name := range []string{sessile.SlotScene, sessile.SlotWorld} {
+		if err := t.conn.Exec(sqlAddSlot, builtIn.Row, name, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) account(name string) (row int64, err error) {
+	found, err := t.conn.One(sqlAccount, func(r *sqliteconn.Rows) { row = r.Int64(0) }, name)
+	if err != nil || found {
+		return row, err
+	}
+	err = t.conn.Exec(sqlAddAccount, name, t.now)
+	return t.conn.InsertedRow(), err
+}
+
+func (t *tx) UpdateSession(s *sessile.Session) error {
+	return t.conn.Exec(sqlUpdateSession, s.Title, folded(s.Title), string(s.Status), s.Settings, s.UpdatedAt, s.Row)
+}
+
+func (t *tx) DeleteSession(s *sessile.Session) error {
+	namespaces, err := t.Namespaces(s.Row)
+	if err != nil {
+		return err
+	}
+	for _, n := range namespaces {
+		if err := t.AddUsage(s.AccountRow, n.Row, -n.Items, -n.Bytes); err != nil {
+			return err
+		}
+		if n.BuiltIn {
+			continue
+		}
+		if err := t.AddNamespaceCount(s.AccountRow, -1); err != nil {
+			return err
+		}
+	}
+	return t.conn.Exec(sqlDeleteSession, t.now, s.Row)
+}
+
+func (t *tx) PurgeDeleted(limit int) (bool, error) {
+	session := int64(0)
+	found, err := t.conn.One(sqlDeletedSession, func(r *sqliteconn.Rows) { session = r.Int64(0) })
+	if err != nil || !found {
+		return false, err
+	}
+	left := int64(limit)
+	for _, step := range sqlPurge {
+		if err := t.conn.Exec(step, session, left); err != nil {
+			return false, err
+		}
+		if left -= t.conn.Changes(); left <= 0 {
+			return true, nil
+		}
+	}
+	found, err = t.conn.One(sqlDeletedSession, func(*sqliteconn.Rows) {})
+	return found, err
+}

@@ -1,0 +1,313 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/sessile-dev/sessile"
+	"github.com/sessile-dev/sessile/internal/sqliteconn"
+)
+
+// Bounds of one batch. More would only make the first callers of a batch wait for the last ones.
+const (
+	maxBatchRequests = 256
+	maxBatchBytes    = 4 << 20
+)
+
+// writerCacheKiB is the page cache of the write connection.
+const writerCacheKiB = 64 << 10
+
+// request is one update on its way through the writer.
+type request struct {
+	ctx  context.Context
+	fn   func(sessile.Tx) error
+	done chan error // takes one value
+}
+
+// panicked carries a panic of an update's function back to its caller.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string { return fmt.Sprintf("panic in an update: %v\n%s", p.value, p.stack) }
+
+// writer owns the write connection. Its goroutine is started by newWriter and waited for by close.
+type writer struct {
+	conn       *sqliteconn.Conn
+	clock      func() time.Time
+	logger     *slog.Logger
+	queue      chan *request
+	stopped    chan struct{} // closed when the goroutine has ended
+	checkpoint *checkpointer
+
+	mu     sync.RWMutex // held for reading while a request enters the queue; close takes it for writing
+	closed bool
+
+	// What follows belongs to the goroutine.
+	lastSeq int64
+	lastNow int64
+	usage   usageDeltas // of the batch
+	bytes   int         // appended in the batch
+}
+
+func newWriter(path string, options Options) (*writer, error) {
+	conn, err := sqliteconn.Open(path, sqliteconn.Options{CacheKiB: writerCacheKiB})
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{
+		conn: conn, clock: options.Clock, logger: options.Logger,
+		queue: make(chan *request, options.QueueLength), stopped: make(chan struct{}),
+	}
+	if err := w.load(); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	w.checkpoint, err = newCheckpointer(path, conn, options)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	go w.run()
+	return w, nil
+}
+
+const (
+	sqlLoadSeq = "SELECT value FROM counter WHERE name = 'mutation_seq'"
+	sqlSaveSeq = "UPDATE counter SET value = ? WHERE name = 'mutation_seq'"
+	sqlLastNow = "SELECT created_at FROM mutation ORDER BY seq DESC LIMIT 1"
+)
+
+// load reads the sequence counter, and the newest time in the log so that time never runs backwards over a restart.
+func (w *writer) load() error {
+	if _, err := w.conn.One(sqlLoadSeq, func(r *sqliteconn.Rows) { w.lastSeq = r.Int64(0) }); err != nil {
+		return err
+	}
+	_, err := w.conn.One(sqlLastNow, func(r *sqliteconn.Rows) { w.lastNow = r.Int64(0) })
+	return err
+}
+
+// update hands fn to the goroutine and waits for its commit. Once accepted an update is not given up: what fn did
+// counts even if the caller's context ends meanwhile, so the caller must learn of it.
+func (w *writer) update(ctx context.Context, fn func(sessile.Tx) error) error {
+	r := &request{ctx: ctx, fn: fn, done: make(chan error, 1)}
+	if err := w.enqueue(r); err != nil {
+		return err
+	}
+	err := <-r.done
+	if p, ok := errors.AsType[*panicked](err); ok {
+		panic(p)
+	}
+	return err
+}
+
+func (w *writer) enqueue(r *request) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if w.closed {
+		return errClosed
+	}
+	select {
+	case w.queue <- r:
+		return nil
+	default:
+		return sessile.Errorf(sessile.CodeServerBusy, "too many writes are waiting, try again in a moment")
+	}
+}
+
+func (w *writer) close() error {
+	w.mu.Lock()
+	first := !w.closed
+	w.closed = true
+	if first {
+		close(w.queue)
+	}
+	w.mu.Unlock()
+	<-w.stopped
+	return errors.Join(w.checkpoint.close(), w.conn.Close())
+}
+
+func (w *writer) run() {
+	defer close(w.stopped)
+	for r := range w.queue {
+		w.batch(r)
+		w.checkpoint.betweenBatches()
+	}
+}
+
+// batch runs the request and whatever waits behind it, and commits once. A commit that fails fails them all.
+func (w *writer) batch(first *request) {
+	if err := w.conn.Exec(sqlBeginWrite); err != nil {
+		first.done <- storeError(err)
+		return
+	}
+	w.usage, w.bytes = usageDeltas{}, 0
+	seqBefore := w.lastSeq
+	accepted := make([]*request, 0, maxBatchRequests)
+	for r := first; r != nil; r = w.next(len(accepted)) {
+		err := w.one(r)
+		if err == nil {
+			accepted = append(accepted, r)
+			continue
+		}
+		r.done <- err
+		if w.conn.Raw().GetAutocommit() {
+			// SQLite gave up the whole transaction, as it does on a full disk: nothing of the batch is left.
+			for _, r := range accepted {
+				r.done <- err
+			}
+			return
+		}
+	}
+	err := w.commit(seqBefore)
+	for _, r := range accepted {
+		r.done <- err
+	}
+}
+
+// next takes one more request if the batch has room and one is waiting.
+func (w *writer) next(taken int) *request {
+	if taken >= maxBatchRequests || w.bytes >= maxBatchBytes {
+		return nil
+	}
+	select {
+	case r := <-w.queue: // nil when the queue is closed and empty
+		return r
+	default:
+		return nil
+	}
+}
+
+// one runs a request in a savepoint of its own.
+func (w *writer) one(r *request) (err error) {
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	if err := w.conn.Exec(sqlSavepoint); err != nil {
+		return storeError(err)
+	}
+	w.lastNow = max(w.lastNow, w.clock().UnixMilli())
+	tx := &tx{readTx: readTx{conn: w.conn, batch: &w.usage}, writer: w, now: w.lastNow}
+	tx.request = &tx.usage
+	if err := call(r.fn, tx); err != nil {
+		if undo := errors.Join(w.conn.Exec(sqlUndo), w.conn.Exec(sqlRelease)); undo != nil {
+			return storeError(errors.Join(err, undo))
+		}
+		return storeError(err)
+	}
+	if err := w.conn.Exec(sqlRelease); err != nil {
+		return storeError(err)
+	}
+	w.usage.merge(&tx.usage)
+	return nil
+}
+
+func call(fn func(sessile.Tx) error, tx *tx) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicked{value: v, stack: debug.Stack()}
+		}
+	}()
+	return fn(tx)
+}
+
+// commit writes what the batch carried in memory and commits.
+func (w *writer) commit(seqBefore int64) error {
+	err := w.usage.write(w.conn)
+	if err == nil && w.lastSeq != seqBefore {
+		err = w.conn.Exec(sqlSaveSeq, w.lastSeq)
+	}
+	if err == nil {
+		err = w.conn.Exec(sqlCommit)
+	}
+	if err == nil {
+		return nil
+	}
+	if undo := w.conn.Exec(sqlRollback); undo != nil && !w.conn.Raw().GetAutocommit() {
+		w.logger.Error("roll back a failed batch", "error", undo)
+	}
+	return storeError(err)
+}
+
+// storeError names what the driver says about a database that cannot take a write now. Errors that carry a code of
+// ours pass.
+func storeError(err error) error {
+	if _, ok := errors.AsType[*sessile.Error](err); ok {
+		return err
+	}
+	if errors.Is(err, sqlite3.FULL) {
+		return &sessile.Error{Code: sessile.CodeInternal, Message: "the disk of the database is full", Cause: err}
+	}
+	if errors.Is(err, sqlite3.BUSY) {
+		return &sessile.Error{Code: sessile.CodeServerBusy, Message: "the database is locked, try again in a moment", Cause: err}
+	}
+	return err
+}
+
+// usageDelta is a move of the counters of one namespace or account.
+type usageDelta struct{ items, bytes int64 }
+
+// usageDeltas are moves of counters that are not written yet.
+type usageDeltas struct {
+	namespaces map[int64]usageDelta
+	accounts   map[int64]usageDelta
+	counts     map[int64]int64 // custom namespaces per account
+}
+
+func add(m *map[int64]usageDelta, key, items, bytes int64) {
+	if *m == nil {
+		*m = make(map[int64]usageDelta)
+	}
+	d := (*m)[key]
+	(*m)[key] = usageDelta{d.items + items, d.bytes + bytes}
+}
+
+func (u *usageDeltas) addCount(account, n int64) {
+	if u.counts == nil {
+		u.counts = make(map[int64]int64)
+	}
+	u.counts[account] += n
+}
+
+func (u *usageDeltas) merge(other *usageDeltas) {
+	for key, d := range other.namespaces {
+		add(&u.namespaces, key, d.items, d.bytes)
+	}
+	for key, d := range other.accounts {
+		add(&u.accounts, key, d.items, d.bytes)
+	}
+	for account, n := range other.counts {
+		u.addCount(account, n)
+	}
+}
+
+const (
+	sqlMoveNamespace = "UPDATE namespace SET items = items + ?, bytes = bytes + ? WHERE id = ?"
+	sqlMoveAccount   = "UPDATE account SET items = items + ?, bytes = bytes + ? WHERE id = ?"
+	sqlMoveCount     = "UPDATE account SET namespaces = namespaces + ? WHERE id = ?"
+)
+
+func (u *usageDeltas) write(conn *sqliteconn.Conn) error {
+	for key, d := range u.namespaces {
+		if err := conn.Exec(sqlMoveNamespace, d.items, d.bytes, key); err != nil {
+			return err
+		}
+	}
+	for key, d := range u.accounts {
+		if err := conn.Exec(sqlMoveAccount, d.items, d.bytes, key); err != nil {
+			return err
+		}
+	}
+	for key, n := range u.counts {
+		if err := conn.Exec(sqlMoveCount, n, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
