@@ -1,0 +1,126 @@
+package httpapi
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessile-dev/sessile"
+)
+
+// reply is a finished answer.
+type reply struct {
+	status int
+	body   []byte
+}
+
+// write sends the answer. An error of the connection is nobody's business any more.
+func (a reply) write(w http.ResponseWriter) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(a.body)))
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(a.status)
+	_, _ = w.Write(a.body)
+}
+
+// envelope is {"data": …}, for paged lists with meta.
+type envelope struct {
+	Data any   `json:"data"`
+	Meta *meta `json:"meta,omitzero"`
+}
+
+// meta describes a page of a list (spec/governed-state.md, section 6).
+type meta struct {
+	Total     int    `json:"total"`
+	Limit     int    `json:"limit"`
+	Offset    int    `json:"offset"`
+	HasMore   bool   `json:"has_more"`
+	SortBy    string `json:"sort_by"`
+	SortOrder string `json:"sort_order"`
+}
+
+func metaOf(p sessile.Page, total int) *meta {
+	order := "asc"
+	if p.Descending {
+		order = "desc"
+	}
+	return &meta{
+		Total: total, Limit: p.Limit, Offset: p.Offset, HasMore: p.Offset+p.Limit < total,
+		SortBy: p.SortBy, SortOrder: order,
+	}
+}
+
+// encode writes JSON. A text that is not valid UTF-8, as a model may have written, is repaired.
+func encode(v any) ([]byte, error) {
+	return json.Marshal(v, jsontext.AllowInvalidUTF8(true))
+}
+
+// dataReply answers with one object.
+func dataReply(status int, data any) (reply, error) {
+	body, err := encode(envelope{Data: data})
+	return reply{status: status, body: body}, err
+}
+
+// pageReply answers with a page of a list.
+func pageReply(items any, p sessile.Page, total int) (reply, error) {
+	body, err := encode(envelope{Data: items, Meta: metaOf(p, total)})
+	return reply{status: http.StatusOK, body: body}, err
+}
+
+// rawPageReply answers with a page of a list that was appended by hand.
+func rawPageReply(items []byte, p sessile.Page, total int) (reply, error) {
+	paging, err := encode(metaOf(p, total))
+	body := make([]byte, 0, len(items)+len(paging)+17)
+	body = append(body, `{"data":`...)
+	body = append(body, items...)
+	body = append(body, `,"meta":`...)
+	body = append(body, paging...)
+	return reply{status: http.StatusOK, body: append(body, '}')}, err
+}
+
+// rawReply answers with JSON text that was appended by hand.
+func rawReply(status int, data []byte) (reply, error) {
+	body := make([]byte, 0, len(data)+9)
+	body = append(body, `{"data":`...)
+	body = append(body, data...)
+	return reply{status: status, body: append(body, '}')}, nil
+}
+
+type errorEnvelope struct {
+	Error errorBody `json:"error"`
+}
+
+type errorBody struct {
+	Code    sessile.Code `json:"code"`
+	Message string       `json:"message"`
+	Details any          `json:"details,omitzero"`
+}
+
+// errorReply renders an error. What carries no code, or none that the table knows, tells the outside nothing.
+func (h *Handler) errorReply(c *call, err error) reply {
+	status := http.StatusInternalServerError
+	body := errorBody{Code: sessile.CodeInternal, Message: "something went wrong inside the server"}
+	if e, ok := errors.AsType[*sessile.Error](err); ok && e.Code != sessile.CodeInternal {
+		if known, ok := statuses[e.Code]; ok {
+			status = known
+			body = errorBody{Code: e.Code, Message: e.Message, Details: e.Details}
+		}
+	}
+	if body.Code == sessile.CodeServerBusy {
+		c.header.Set("Retry-After", "1")
+	}
+	text, encodeErr := encode(errorEnvelope{body})
+	if encodeErr != nil {
+		h.log.LogAttrs(c.ctx, slog.LevelError, "details of an error cannot be encoded",
+			slog.String("request_id", c.requestID), slog.String("code", string(body.Code)), slog.Any("error", encodeErr))
+		body.Details = nil
+		text, _ = encode(errorEnvelope{body})
+	}
+	return reply{status: status, body: text}
+}

@@ -1,0 +1,134 @@
+package httpapi
+
+import (
+	"net/url"
+	"unicode/utf8"
+
+	"github.com/sessile-dev/sessile"
+)
+
+// query reads the query of a request. Parameters that nobody asks for are ignored; one that is asked for and stands
+// there twice, or is empty, is a problem (spec/governed-state.md, 3.2). The values count only when [query.done] finds no
+// problem.
+type query struct {
+	values   url.Values
+	problems problems
+}
+
+func openQuery(c *call) *query {
+	q := &query{}
+	values, err := url.ParseQuery(c.r.URL.RawQuery)
+	if err != nil {
+		q.problems.add("", wrongSyntax, "the query is not properly escaped")
+		return q
+	}
+	q.values = values
+	return q
+}
+
+// done returns the validation error for all that was found.
+func (q *query) done() error { return q.problems.err() }
+
+// text asks for a parameter; "" when it is not there.
+func (q *query) text(name string, p presence, rule textRule) string {
+	values := q.values[name]
+	switch {
+	case q.values == nil: // nothing could be read, which is noted
+		return ""
+	case len(values) == 0:
+		if p == required {
+			q.problems.add(name, wrongMissing, "this parameter is required")
+		}
+		return ""
+	case len(values) > 1:
+		q.problems.add(name, wrongRepeated, "this parameter stands there more than once")
+		return ""
+	case values[0] == "":
+		q.problems.add(name, wrongEmpty, "this must not be empty")
+		return ""
+	case !utf8.ValidString(values[0]):
+		q.problems.add(name, wrongSyntax, "this is not valid UTF-8")
+		return ""
+	}
+	if code, message := rule.check(values[0]); code != "" {
+		q.problems.add(name, code, message)
+		return ""
+	}
+	return values[0]
+}
+
+// choice asks for one of several words; "" when it is not there.
+func (q *query) choice(name string, choices ...string) string {
+	return q.text(name, optional, textRule{choices: choices})
+}
+
+// integer asks for a whole number within bounds; nil when it is not there.
+func (q *query) integer(name string, low, high int64) *int64 {
+	text := q.text(name, optional, anyText)
+	if text == "" {
+		return nil
+	}
+	if !isDecimal(text) {
+		q.problems.add(name, wrongType, "a whole number is expected")
+		return nil
+	}
+	n, code := parseInteger(text, low, high)
+	if code != "" {
+		q.problems.add(name, code, integerMessage(code, low, high))
+		return nil
+	}
+	return &n
+}
+
+// isDecimal reports whether a text is digits with an optional minus sign.
+func isDecimal(text string) bool {
+	if text[0] == '-' {
+		text = text[1:]
+	}
+	for _, c := range []byte(text) {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// page asks for limit, offset, sort_by and sort_order. The first name of sortBy is the default.
+func (q *query) page(defaultLimit int, sortBy ...string) sessile.Page {
+	p := q.stretch(defaultLimit, sessile.MaxPageSize)
+	p.SortBy = sortBy[0]
+	if len(sortBy) > 1 {
+		if by := q.choice("sort_by", sortBy...); by != "" {
+			p.SortBy = by
+		}
+	}
+	p.Descending = q.choice("sort_order", "asc", "desc") != "asc"
+	return p
+}
+
+// stretch asks for limit and offset only.
+func (q *query) stretch(defaultLimit, maxLimit int) sessile.Page {
+	p := sessile.Page{Limit: defaultLimit}
+	if n := q.integer("limit", 1, int64(maxLimit)); n != nil {
+		p.Limit = int(*n)
+	}
+	if n := q.integer("offset", 0, maxOffset); n != nil {
+		p.Offset = int(*n)
+	}
+	return p
+}
+
+// maxOffset keeps sums of offset and limit far from overflowing.
+const maxOffset = 1 << 30
+
+// slotFilter asks for namespace and slot; a slot needs its namespace.
+func (q *query) slotFilter() sessile.SlotFilter {
+	f := sessile.SlotFilter{
+		Namespace: q.text("namespace", optional, namespaceRule),
+		Slot:      q.text("slot", optional, anyText),
+	}
+	if len(q.values["slot"]) > 0 && len(q.values["namespace"]) == 0 {
+		q.problems.add("slot", wrongPair, "this needs a namespace")
+	}
+	return f
+}

@@ -1,0 +1,79 @@
+package httpapi
+
+import "net/http"
+
+// Route is one line of the table of routes.
+type Route struct {
+	Method string
+	Path   string // as a ServeMux pattern
+
+	// Feature routes belong to the state and observation surface and do not exist while it is off.
+	Feature bool
+	// Open routes need no credentials.
+	Open bool
+
+	body   bodyRule
+	handle func(*Handler, *call) (reply, error)
+}
+
+// Pattern is the name of the route in logs.
+func (r Route) Pattern() string { return r.Method + " " + r.Path }
+
+// bodyRule tells what a route does with a request body.
+type bodyRule int
+
+const (
+	noBody       bodyRule = iota // it is not looked at
+	optionalBody                 // an empty one is {}
+	requiredBody
+)
+
+// Routes lists everything that a [Handler] answers. Every other path is 404 not_found, every other method of these
+// paths 405 method_not_allowed.
+func Routes() []Route {
+	return []Route{
+		{Method: http.MethodGet, Path: "/health", Open: true, handle: (*Handler).health},
+		{Method: http.MethodGet, Path: "/version", Open: true, handle: (*Handler).showVersion},
+
+		// Governed state: spec/governed-state.md, section 4.
+		{Method: http.MethodPost, Path: "/sessions/{session}/state/namespaces", Feature: true, body: requiredBody, handle: (*Handler).registerNamespace},
+		{Method: http.MethodGet, Path: "/sessions/{session}/state/namespaces", Feature: true, handle: (*Handler).listNamespaces},
+		{Method: http.MethodPost, Path: "/sessions/{session}/state/values/write", Feature: true, body: requiredBody, handle: (*Handler).writeValue},
+		{Method: http.MethodDelete, Path: "/sessions/{session}/state/values", Feature: true, body: requiredBody, handle: (*Handler).deleteValue},
+		{Method: http.MethodGet, Path: "/sessions/{session}/state/resolve", Feature: true, handle: (*Handler).resolve},
+		{Method: http.MethodGet, Path: "/sessions/{session}/state/floors/{floor}/snapshot", Feature: true, handle: (*Handler).snapshot},
+		{Method: http.MethodGet, Path: "/sessions/{session}/state/diff", Feature: true, handle: (*Handler).diff},
+
+		// Observation: section 11.
+		{Method: http.MethodGet, Path: "/sessions/{session}/session-state/mutations", Feature: true, handle: (*Handler).listMutations},
+		{Method: http.MethodGet, Path: "/sessions/{session}/session-state/mutations/{mutation}", Feature: true, handle: (*Handler).getMutation},
+
+		// Turns: section 5.3.
+		{Method: http.MethodPost, Path: "/sessions/{session}/respond", body: requiredBody, handle: (*Handler).respond},
+		{Method: http.MethodPost, Path: "/sessions/{session}/regenerate", body: optionalBody, handle: (*Handler).regenerate},
+		{Method: http.MethodPost, Path: "/floors/{floor}/retry", body: optionalBody, handle: (*Handler).retry},
+
+		// Sessions: section 6.
+		{Method: http.MethodPost, Path: "/sessions", body: optionalBody, handle: (*Handler).createSession},
+		{Method: http.MethodGet, Path: "/sessions", handle: (*Handler).listSessions},
+		{Method: http.MethodGet, Path: "/sessions/{session}", handle: (*Handler).getSession},
+		{Method: http.MethodPatch, Path: "/sessions/{session}", body: requiredBody, handle: (*Handler).updateSession},
+		{Method: http.MethodDelete, Path: "/sessions/{session}", handle: (*Handler).deleteSession},
+		{Method: http.MethodPatch, Path: "/sessions/batch/status", body: requiredBody, handle: (*Handler).setStatuses},
+		{Method: http.MethodPost, Path: "/sessions/batch/delete", body: requiredBody, handle: (*Handler).deleteSessions},
+		{Method: http.MethodGet, Path: "/sessions/{session}/timeline", handle: (*Handler).timeline},
+		{Method: http.MethodGet, Path: "/sessions/{session}/active-run", handle: (*Handler).activeRun},
+
+		// Branches, floors and messages: section 6.
+		{Method: http.MethodGet, Path: "/sessions/{session}/branches", handle: (*Handler).listBranches},
+		{Method: http.MethodPost, Path: "/floors/{floor}/branch", body: optionalBody, handle: (*Handler).forkBranch},
+		{Method: http.MethodDelete, Path: "/branches/{branch}", handle: (*Handler).deleteBranch},
+		{Method: http.MethodGet, Path: "/floors", handle: (*Handler).listFloors},
+		{Method: http.MethodPost, Path: "/floors", body: requiredBody, handle: (*Handler).createFloor},
+		{Method: http.MethodGet, Path: "/floors/{floor}", handle: (*Handler).getFloor},
+		{Method: http.MethodDelete, Path: "/floors/{floor}", handle: (*Handler).deleteFloor},
+		{Method: http.MethodGet, Path: "/floors/{floor}/run", handle: (*Handler).floorRun},
+		{Method: http.MethodGet, Path: "/floors/{floor}/result", handle: (*Handler).floorResult},
+		{Method: http.MethodGet, Path: "/messages/{message}", handle: (*Handler).getMessage},
+	}
+}
