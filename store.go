@@ -47,6 +47,7 @@ type Tx interface {
 // SessionReader finds sessions. Deleted sessions are not found.
 type SessionReader interface {
 	Session(account, id string) (Session, bool, error)
+	SessionByRow(row int64) (Session, bool, error)
 	Sessions(account string, filter SessionFilter) (sessions []Session, total int, err error)
 }
 
@@ -122,9 +123,9 @@ type MessageReader interface {
 	// Pages lists the pages of a floor: inputs before outputs, then by number.
 	Pages(floor int64) ([]ContentPage, error)
 	PageMessages(page int64) ([]Message, error)
-	// Story lists the messages on the active pages of a floor and its ancestors, oldest first, of at most maxFloors
-	// floors. A floor that was replaced by its child on the way is left out.
-	Story(floor int64, maxFloors int) ([]Message, error)
+	// Story lists the messages on the active pages of the ancestors of a floor, and with own set of the floor itself,
+	// oldest first, over at most maxFloors floors. An ancestor that was replaced by its child on the way is left out.
+	Story(floor int64, own bool, maxFloors int) ([]Message, error)
 }
 
 // MessageWriter changes content.

@@ -6,9 +6,9 @@ import (
 	"github.com/sessile-dev/sessile"
 )
 
-// New describes a session to create. Settings holds further members of the session object by their wire name; values
+// NewSession describes a session to create. Settings holds further members of the session object by their wire name; values
 // are valid JSON, checked by the caller.
-type New struct {
+type NewSession struct {
 	Title    *string
 	Status   sessile.SessionStatus // "" is active
 	Settings map[string]jsontext.Value

@@ -40,9 +40,12 @@ VALUES (?, ?, ?, ?, ?, ?, ?)`
 	sqlForgetBranchSources  = `UPDATE branch SET source_floor = NULL WHERE source_floor IN (SELECT id FROM floor WHERE branch = ?)`
 	sqlDeleteBranchOverride = `DELETE FROM floor_slot WHERE floor IN (SELECT id FROM floor WHERE branch = ?)`
 
-	sqlForgetBase  = `DELETE FROM visible WHERE branch = ? AND seq = base`
-	sqlForgetBase2 = `UPDATE visible SET base = NULL WHERE branch = ? AND base IS NOT NULL`
-	sqlSetBased    = `UPDATE branch SET based = 1, fork_seq = ?, updated_at = ? WHERE id = ?`
+	// Two steps: what was only inherited goes, own heads lose what they inherited. (A branch can inherit its own head
+	// back over a fork of a fork, so the two cannot be told apart by comparing pointers.)
+	sqlForgetInherited = `DELETE FROM visible WHERE branch = ?1 AND base IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM mutation m WHERE m.seq = visible.seq AND m.branch = ?1)`
+	sqlForgetBase = `UPDATE visible SET base = NULL WHERE branch = ? AND base IS NOT NULL`
+	sqlSetBased   = `UPDATE branch SET based = 1, fork_seq = ?, updated_at = ? WHERE id = ?`
 )
 
 func readBranch(r *sqliteconn.Rows) sessile.Branch {
@@ -121,10 +124,10 @@ func (t *tx) DeleteBranch(session, branch int64) (floors int, err error) {
 }
 
 func (t *tx) LayBase(branch int64, from *sessile.Floor) error {
-	if err := t.conn.Exec(sqlForgetBase, branch); err != nil {
+	if err := t.conn.Exec(sqlForgetInherited, branch); err != nil {
 		return err
 	}
-	if err := t.conn.Exec(sqlForgetBase2, branch); err != nil {
+	if err := t.conn.Exec(sqlForgetBase, branch); err != nil {
 		return err
 	}
 	at := sessile.PointOf(from)

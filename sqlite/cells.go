@@ -17,13 +17,13 @@ WHERE n.session = ? AND s.first_seq IS NOT NULL ORDER BY n.name, s.name`
 	sqlLocate = `SELECT s.id, s.status, s.account, b.id,
   (SELECT max(f.commit_seq) FROM floor f WHERE f.branch = b.id AND f.commit_seq IS NOT NULL),
   n.id, n.built_in, n.items, n.bytes, a.namespaces, a.items, a.bytes,
-  x.id, x.first_seq IS NOT NULL, v.seq, m.size, m.floor, h.commit_seq < m.seq
+  x.id, x.first_seq IS NOT NULL, m.seq, m.size, m.floor, h.commit_seq < m.seq
 FROM session s JOIN account a ON a.id = s.account
 LEFT JOIN branch b ON b.session = s.id AND b.name = ?3 AND b.deleted_at IS NULL
 LEFT JOIN namespace n ON n.session = s.id AND n.name = ?4
 LEFT JOIN slot x ON x.namespace = n.id AND x.name = ?5
-LEFT JOIN visible v ON v.branch = b.id AND v.slot = x.id AND v.seq IS NOT v.base
-LEFT JOIN mutation m ON m.seq = v.seq
+LEFT JOIN visible v ON v.branch = b.id AND v.slot = x.id
+LEFT JOIN mutation m ON m.seq = v.seq AND m.branch = b.id
 LEFT JOIN floor h ON h.id = m.floor
 WHERE s.public_id = ?1 AND a.name = ?2 AND s.deleted_at IS NULL`
 

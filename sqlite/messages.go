@@ -27,7 +27,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	// The line runs from a floor up through its parents. A parent that its own child replaced is passed through but not
 	// told.
 	sqlStory = `WITH RECURSIVE line (id, parent, told, depth) AS (
-  SELECT f.id, f.parent, 1, 0 FROM floor f WHERE f.id = ?1
+  SELECT f.id, f.parent, ?3, 0 FROM floor f WHERE f.id = ?1
   UNION ALL
   SELECT f.id, f.parent, f.superseded_by IS NOT l.id, l.depth + 1 FROM line l JOIN floor f ON f.id = l.parent WHERE l.depth < ?2)
 SELECT ` + messageColumns + `
@@ -60,8 +60,8 @@ func (t *readTx) PageMessages(page int64) ([]sessile.Message, error) {
 	return list(t.conn.Query(sqlPageMessages, page), readMessage)
 }
 
-func (t *readTx) Story(floor int64, maxFloors int) ([]sessile.Message, error) {
-	return list(t.conn.Query(sqlStory, floor, maxFloors-1), readMessage)
+func (t *readTx) Story(floor int64, own bool, maxFloors int) ([]sessile.Message, error) {
+	return list(t.conn.Query(sqlStory, floor, maxFloors-1, own), readMessage)
 }
 
 func (t *tx) AddPage(p *sessile.ContentPage) error {

@@ -14,6 +14,9 @@ const (
 FROM session s JOIN account a ON a.id = s.account
 WHERE s.public_id = ? AND a.name = ? AND s.deleted_at IS NULL`
 
+	sqlSessionByRow = `SELECT ` + sessionColumns + `
+FROM session s JOIN account a ON a.id = s.account WHERE s.id = ? AND s.deleted_at IS NULL`
+
 	sqlSessionsFrom = ` FROM account a JOIN session s ON s.account = a.id
 WHERE a.name = ?1 AND s.deleted_at IS NULL AND (?2 = '' OR s.status = ?2) AND (?3 = '' OR instr(s.title_fold, ?3) > 0)`
 	sqlSessionsCount = `SELECT count(*)` + sqlSessionsFrom
@@ -56,6 +59,10 @@ func readSession(r *sqliteconn.Rows) sessile.Session {
 
 func (t *readTx) Session(account, id string) (sessile.Session, bool, error) {
 	return one(t.conn.Query(sqlSession, id, account), readSession)
+}
+
+func (t *readTx) SessionByRow(row int64) (sessile.Session, bool, error) {
+	return one(t.conn.Query(sqlSessionByRow, row), readSession)
 }
 
 func (t *readTx) Sessions(account string, f sessile.SessionFilter) ([]sessile.Session, int, error) {

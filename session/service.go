@@ -1,0 +1,287 @@
+package session
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessile-dev/sessile"
+	"github.com/sessile-dev/sessile/state"
+)
+
+// Options tell how a service behaves.
+type Options struct {
+	// IDs makes the ids of what is created; the zero value is ready.
+	IDs sessile.IDs
+	// Logger hears of the clean-up in the background; default none.
+	Logger *slog.Logger
+	// PurgeBatch is how many rows of a deleted session one transaction removes; default 500.
+	PurgeBatch int
+	// PurgeRetry is how long the clean-up waits after an error; default one second.
+	PurgeRetry time.Duration
+}
+
+// Service is the use cases around sessions over a store. It is safe for concurrent use.
+type Service struct {
+	store   sessile.Store
+	cells   *state.Service
+	options Options
+	deleted chan struct{} // holds at most one signal: there is something to purge
+}
+
+// New makes a service. It does no IO.
+func New(store sessile.Store, cells *state.Service, options Options) *Service {
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	if options.PurgeBatch == 0 {
+		options.PurgeBatch = 500
+	}
+	if options.PurgeRetry == 0 {
+		options.PurgeRetry = time.Second
+	}
+	return &Service{store: store, cells: cells, options: options, deleted: make(chan struct{}, 1)}
+}
+
+// Create makes a session with its main branch (spec/governed-state.md, section 6). Codes: not_found when it names a
+// worldbook the account does not have.
+func (s *Service) Create(ctx context.Context, account string, n NewSession) (Session, error) {
+	row := sessile.Session{
+		ID: s.options.IDs.New(sessile.PrefixSession), Account: account, Title: n.Title, Status: n.Status,
+	}
+	if row.Status == "" {
+		row.Status = sessile.SessionActive
+	}
+	if err := checkWorldbook(n.Settings); err != nil {
+		return Session{}, err
+	}
+	var err error
+	if row.Settings, err = encodeSettings(n.Settings); err != nil {
+		return Session{}, err
+	}
+	err = s.store.Update(ctx, func(tx sessile.Tx) error {
+		row.CreatedAt, row.UpdatedAt = tx.Now(), tx.Now()
+		return tx.AddSession(&row)
+	})
+	if err != nil {
+		return Session{}, err
+	}
+	return sessionOf(&row)
+}
+
+// Get finds a session. Codes: not_found.
+func (s *Service) Get(ctx context.Context, account, id string) (found Session, err error) {
+	err = s.store.View(ctx, func(tx sessile.ReadTx) error {
+		row, err := ownSession(tx, account, id)
+		if err != nil {
+			return err
+		}
+		found, err = sessionOf(&row)
+		return err
+	})
+	return found, err
+}
+
+// List lists the account's sessions and tells how many pass the filter.
+func (s *Service) List(ctx context.Context, account string, f sessile.SessionFilter) (sessions []Session, total int, err error) {
+	err = s.store.View(ctx, func(tx sessile.ReadTx) error {
+		rows, n, err := tx.Sessions(account, f)
+		if err != nil {
+			return err
+		}
+		total = n
+		for i := range rows {
+			one, err := sessionOf(&rows[i])
+			if err != nil {
+				return err
+			}
+			sessions = append(sessions, one)
+		}
+		return nil
+	})
+	return sessions, total, err
+}
+
+// Update changes a session; archiving and reviving are changes of its status. Codes: not_found.
+func (s *Service) Update(ctx context.Context, account, id string, p Patch) (changed Session, err error) {
+	if err := checkWorldbook(p.Settings); err != nil {
+		return Session{}, err
+	}
+	err = s.store.Update(ctx, func(tx sessile.Tx) error {
+		row, err := ownSession(tx, account, id)
+		if err != nil {
+			return err
+		}
+		if err := patch(&row, p); err != nil {
+			return err
+		}
+		row.UpdatedAt = tx.Now()
+		if err := tx.UpdateSession(&row); err != nil {
+			return err
+		}
+		changed, err = sessionOf(&row)
+		return err
+	})
+	return changed, err
+}
+
+func patch(row *sessile.Session, p Patch) error {
+	if p.Title != nil {
+		row.Title = p.Title
+	}
+	if p.Status != "" {
+		row.Status = p.Status
+	}
+	if len(p.Settings) == 0 {
+		return nil
+	}
+	settings, err := decodeSettings(row.Settings)
+	if err != nil {
+		return err
+	}
+	for name, value := range p.Settings {
+		settings[name] = value
+	}
+	row.Settings, err = encodeSettings(settings)
+	return err
+}
+
+// Delete removes a session and gives back at once what it counted for; its rows go in the background. Codes: not_found,
+// active_run_in_progress.
+func (s *Service) Delete(ctx context.Context, account, id string) error {
+	err := s.store.Update(ctx, func(tx sessile.Tx) error {
+		return remove(tx, account, id)
+	})
+	if err == nil {
+		s.wakePurge()
+	}
+	return err
+}
+
+func remove(tx sessile.Tx, account, id string) error {
+	row, err := ownSession(tx, account, id)
+	if err != nil {
+		return err
+	}
+	running, err := tx.RunningRuns(row.Row)
+	if err != nil {
+		return err
+	}
+	if len(running) > 0 {
+		return errActiveRun("session")
+	}
+	return tx.DeleteSession(&row)
+}
+
+// SetStatuses archives or revives many sessions in one transaction and tells for each what became of it.
+func (s *Service) SetStatuses(ctx context.Context, account string, ids []string, status sessile.SessionStatus) (results []BatchResult, err error) {
+	err = s.store.Update(ctx, func(tx sessile.Tx) error {
+		results = results[:0]
+		for _, id := range ids {
+			row, found, err := tx.Session(account, id)
+			if err != nil {
+				return err
+			}
+			if !found {
+				results = append(results, BatchResult{ID: id, Action: "not_found"})
+				continue
+			}
+			row.Status, row.UpdatedAt = status, tx.Now()
+			if err := tx.UpdateSession(&row); err != nil {
+				return err
+			}
+			results = append(results, BatchResult{ID: id, Action: "updated"})
+		}
+		return nil
+	})
+	return results, err
+}
+
+// DeleteMany deletes many sessions in one transaction; one with a running run is a conflict and stays.
+func (s *Service) DeleteMany(ctx context.Context, account string, ids []string) (results []BatchResult, err error) {
+	err = s.store.Update(ctx, func(tx sessile.Tx) error {
+		results = results[:0]
+		for _, id := range ids {
+			action := "deleted"
+			err := remove(tx, account, id)
+			switch sessile.CodeOf(err) {
+			case "":
+			case sessile.CodeNotFound:
+				action = "not_found"
+			case sessile.CodeActiveRunInProgress:
+				action = "conflict"
+			default:
+				return err
+			}
+			results = append(results, BatchResult{ID: id, Action: action})
+		}
+		return nil
+	})
+	if err == nil {
+		s.wakePurge()
+	}
+	return results, err
+}
+
+// ActiveRun finds the oldest running run of a session, nil when there is none. Codes: not_found.
+func (s *Service) ActiveRun(ctx context.Context, account, sessionID string) (run *sessile.Run, err error) {
+	err = s.store.View(ctx, func(tx sessile.ReadTx) error {
+		row, err := ownSession(tx, account, sessionID)
+		if err != nil {
+			return err
+		}
+		runs, err := tx.RunningRuns(row.Row)
+		if err == nil && len(runs) > 0 {
+			run = &runs[0]
+		}
+		return err
+	})
+	return run, err
+}
+
+func ownSession(tx sessile.ReadTx, account, id string) (sessile.Session, error) {
+	row, found, err := tx.Session(account, id)
+	if err == nil && !found {
+		err = sessile.NotFound()
+	}
+	return row, err
+}
+
+// checkWorldbook refuses to bind a worldbook. There are none in this version, so whichever is named does not exist.
+func checkWorldbook(settings map[string]jsontext.Value) error {
+	if id, given := settings["worldbook_profile_id"]; given && id.Kind() != 'n' {
+		return sessile.NotFound()
+	}
+	return nil
+}
+
+func errActiveRun(what string) error {
+	return sessile.Errorf(sessile.CodeActiveRunInProgress, "a run of this %s is in progress", what)
+}
+
+// encodeSettings leaves out what is null: absent and null are the same for a setting.
+func encodeSettings(settings map[string]jsontext.Value) ([]byte, error) {
+	kept := make(map[string]jsontext.Value, len(settings))
+	for name, value := range settings {
+		if value.Kind() != 'n' {
+			kept[name] = value
+		}
+	}
+	return json.Marshal(kept, json.Deterministic(true), jsontext.AllowDuplicateNames(true))
+}
+
+func decodeSettings(text []byte) (map[string]jsontext.Value, error) {
+	settings := map[string]jsontext.Value{}
+	err := json.Unmarshal(text, &settings, jsontext.AllowDuplicateNames(true))
+	return settings, err
+}
+
+func sessionOf(row *sessile.Session) (Session, error) {
+	settings, err := decodeSettings(row.Settings)
+	return Session{
+		ID: row.ID, Title: row.Title, Status: row.Status, Settings: settings, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+	}, err
+}
