@@ -1,0 +1,146 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/sessile-dev/sessile"
+	"github.com/sessile-dev/sessile/model"
+	"github.com/sessile-dev/sessile/state"
+)
+
+// Options tell how a service behaves.
+type Options struct {
+	// IDs makes the ids of floors, pages, messages and runs; the zero value is ready.
+	IDs sessile.IDs
+	// GenerationTimeout is how long the model may take; default 60 s.
+	GenerationTimeout time.Duration
+	// StateDisabled is the feature switch of spec/governed-state.md, 3.6: turns work but write no state.
+	StateDisabled bool
+	// CommitRetries is how often a commit is tried again when the database is busy; default 2.
+	CommitRetries int
+	// CommitRetryDelay is the wait before the first further try, doubling with each; default 100 ms.
+	CommitRetryDelay time.Duration
+	// StoryFloors bounds how many floors of the conversation the model is told; default 200.
+	StoryFloors int
+}
+
+// Service runs turns over a store and a model. It is safe for concurrent use.
+type Service struct {
+	store   sessile.Store
+	cells   *state.Service
+	model   model.Model
+	options Options
+}
+
+// leaseMargin is what a lease lasts beyond the time the model may take: enough to commit.
+const leaseMargin = time.Minute
+
+// New makes a service. It does no IO.
+func New(store sessile.Store, cells *state.Service, m model.Model, options Options) *Service {
+	if options.GenerationTimeout == 0 {
+		options.GenerationTimeout = time.Minute
+	}
+	if options.CommitRetries == 0 {
+		options.CommitRetries = 2
+	}
+	if options.CommitRetryDelay == 0 {
+		options.CommitRetryDelay = 100 * time.Millisecond
+	}
+	if options.StoryFloors == 0 {
+		options.StoryFloors = 200
+	}
+	return &Service{store: store, cells: cells, model: m, options: options}
+}
+
+// attempt is one turn on its way: what its beginning found and left in the store.
+type attempt struct {
+	request   Request
+	runType   string
+	session   sessile.Session
+	branch    sessile.Branch
+	floor     sessile.Floor // as it stands in the store while the model works
+	run       sessile.Run
+	message   string            // what the user says
+	story     []sessile.Message // what was said before
+	replaced  *sessile.Floor    // by a regenerate
+	retryPage int64             // number of the latest output page of a floor under retry
+}
+
+// isRetry reports whether the turn runs a committed floor again.
+func (a *attempt) isRetry() bool { return a.runType == RunTypeRetry }
+
+// Respond answers a message with a new floor on a branch (spec/governed-state.md, 5.2 and 5.3). It returns when the
+// floor is committed, or when the turn has failed: then its floor stays as failed and nothing it meant to write is
+// visible. A context that ends cancels the turn. Codes: those of 5.5.
+func (s *Service) Respond(ctx context.Context, account, sessionID string, r RespondRequest) (Result, error) {
+	return s.run(ctx, &r.Request, func(tx sessile.Tx) (*attempt, error) {
+		return s.beginRespond(tx, account, sessionID, &r)
+	})
+}
+
+// Regenerate replaces the latest committed floor of main by a new one of the same number (5.3). When it fails the old
+// floor is still there. Codes: those of 5.5.
+func (s *Service) Regenerate(ctx context.Context, account, sessionID string, r Request) (Result, error) {
+	return s.run(ctx, &r, func(tx sessile.Tx) (*attempt, error) {
+		return s.beginRegenerate(tx, account, sessionID, &r)
+	})
+}
+
+// Retry runs a committed floor again in place (5.3): same id, number and parent, a new output page. When it fails the
+// floor is committed again with its old output. Codes: those of 5.5.
+func (s *Service) Retry(ctx context.Context, account, floorID string, r Request) (Result, error) {
+	return s.run(ctx, &r, func(tx sessile.Tx) (*attempt, error) {
+		return s.beginRetry(tx, account, floorID, &r)
+	})
+}
+
+// run is the pipeline of 5.2: begin, generate, commit.
+func (s *Service) run(ctx context.Context, r *Request, begin func(sessile.Tx) (*attempt, error)) (Result, error) {
+	if s.options.StateDisabled && len(r.Writes) > 0 {
+		return Result{}, sessile.Errorf(sessile.CodeFeatureUnavailable, "session state is switched off")
+	}
+	var a *attempt
+	err := s.store.Update(ctx, func(tx sessile.Tx) (err error) {
+		a, err = begin(tx)
+		return err
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	answer, err := s.generate(ctx, a)
+	if err != nil {
+		return Result{}, s.fail(ctx, a, nil, err)
+	}
+	return s.commit(ctx, a, answer)
+}
+
+// answer is what the model said, taken apart.
+type answer struct {
+	text      string
+	summaries []string
+	usage     model.Usage
+}
+
+// generate asks the model within the time limit and names what went wrong.
+func (s *Service) generate(ctx context.Context, a *attempt) (*answer, error) {
+	limited, cancel := context.WithTimeout(ctx, s.options.GenerationTimeout)
+	defer cancel()
+	messages := make([]model.Message, 0, len(a.story)+1)
+	for i := range a.story {
+		messages = append(messages, model.Message{Role: a.story[i].Role, Content: a.story[i].Content})
+	}
+	messages = append(messages, model.Message{Role: "user", Content: a.message})
+	response, err := s.model.Generate(limited, model.Request{Messages: messages, Params: a.request.Params})
+	switch {
+	case err == nil:
+		text, summaries := splitSummaries(response.Text)
+		return &answer{text: text, summaries: summaries, usage: response.Usage}, nil
+	case ctx.Err() != nil:
+		return nil, &sessile.Error{Code: sessile.CodeGenerationCancelled, Message: "the turn was cancelled", Cause: err}
+	case errors.Is(limited.Err(), context.DeadlineExceeded):
+		return nil, &sessile.Error{Code: sessile.CodeGenerationTimeout, Message: "the model took too long", Cause: err}
+	}
+	return nil, &sessile.Error{Code: sessile.CodeOrchestrationFailed, Message: "the model did not answer", Cause: err}
+}
