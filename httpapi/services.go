@@ -27,7 +27,7 @@ type States interface {
 
 // Sessions are the use cases around sessions.
 type Sessions interface {
-	Create(ctx context.Context, account string, n session.New) (session.Session, error)
+	Create(ctx context.Context, account string, n session.NewSession) (session.Session, error)
 	Get(ctx context.Context, account, id string) (session.Session, error)
 	List(ctx context.Context, account string, f sessile.SessionFilter) ([]session.Session, int, error)
 	Update(ctx context.Context, account, id string, p session.Patch) (session.Session, error)

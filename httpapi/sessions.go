@@ -131,7 +131,7 @@ func appendBinding(b []byte, settings map[string]jsontext.Value, who string) []b
 // createSession answers POST /sessions.
 func (h *Handler) createSession(c *call) (reply, error) {
 	o := openBody(c)
-	var n session.New
+	var n session.NewSession
 	n.Title, n.Status = o.titleAndStatus()
 	n.Settings = o.sessionSettings()
 	if err := o.done(); err != nil {
