@@ -1,0 +1,202 @@
+package httpapi_test
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessile-dev/sessile/httpapi"
+	"github.com/sessile-dev/sessile/model/echo"
+	"github.com/sessile-dev/sessile/session"
+	"github.com/sessile-dev/sessile/sqlite"
+	"github.com/sessile-dev/sessile/state"
+	"github.com/sessile-dev/sessile/turn"
+)
+
+// The services are what the handler was made for.
+var (
+	_ httpapi.States   = (*state.Service)(nil)
+	_ httpapi.Sessions = (*session.Service)(nil)
+	_ httpapi.Branches = (*session.Service)(nil)
+	_ httpapi.Floors   = (*session.Service)(nil)
+	_ httpapi.Turns    = (*turn.Service)(nil)
+)
+
+var update = flag.Bool("update", false, "write what the handler answers into testdata")
+
+// newServer is a handler over the real services and a fresh database.
+func newServer(t testing.TB, options httpapi.Options) http.Handler {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "wire.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	cells := state.New(store, state.Options{})
+	sessions := session.New(store, cells, session.Options{})
+	turns := turn.New(store, cells, echo.New(), turn.Options{StateDisabled: options.DisableClientData})
+	options.States, options.Sessions, options.Branches, options.Floors, options.Turns = cells, sessions, sessions, sessions, turns
+	options.Version = httpapi.Version{Version: "1.2.3", Commit: "abc", Go: "go1.26", Schema: 1}
+	return httpapi.New(options)
+}
+
+// TestWire replays the conversations of testdata/wire and compares every answer to the byte, after ids and times got
+// names: the first session is ses_1, a time is TIME. Requests use the same names. A conversation starts with an empty
+// database; its first line may be "# client data: off".
+func TestWire(t *testing.T) {
+	files, err := filepath.Glob("testdata/wire/*.http")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no conversations: %v", err)
+	}
+	covered := map[string]bool{}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".http"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			handler := newServer(t, httpapi.Options{DisableClientData: strings.HasPrefix(string(text), "# client data: off")})
+			got := converse(t, handler, string(text), covered)
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if diff := cmp.Diff(string(text), got); diff != "" {
+				t.Errorf("the wire has changed (run with -update to accept): %s", diff)
+			}
+		})
+	}
+	for _, route := range httpapi.Routes() {
+		if !covered[route.Pattern()] {
+			t.Errorf("no conversation covers %s", route.Pattern())
+		}
+	}
+}
+
+// converse sends the requests of a conversation one after the other and returns it with the answers that came. Blocks
+// are parted by blank lines: a comment, or a request (a line, headers, a body) with its answer after "=>".
+func converse(t *testing.T, handler http.Handler, text string, covered map[string]bool) string {
+	t.Helper()
+	n := newNames()
+	var out strings.Builder
+	for block := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+		block = strings.TrimSpace(block)
+		if block == "" {
+			continue
+		}
+		if out.Len() > 0 {
+			out.WriteByte('\n')
+		}
+		if strings.HasPrefix(block, "#") {
+			out.WriteString(block + "\n")
+			continue
+		}
+		request, _, _ := strings.Cut(block, "\n=>")
+		out.WriteString(request + "\n")
+		r := parseRequest(t, n.reveal(request))
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		covered[r.Pattern] = true
+		out.WriteString(n.hide(showAnswer(w)))
+	}
+	return out.String()
+}
+
+var headerLine = regexp.MustCompile(`^([A-Z][A-Za-z-]*): (.*)$`)
+
+func parseRequest(t *testing.T, text string) *http.Request {
+	t.Helper()
+	lines := strings.Split(text, "\n")
+	method, target, found := strings.Cut(lines[0], " ")
+	if !found {
+		t.Fatalf("no request line: %q", lines[0])
+	}
+	header := http.Header{}
+	lines = lines[1:]
+	for len(lines) > 0 {
+		m := headerLine.FindStringSubmatch(lines[0])
+		if m == nil {
+			break
+		}
+		header.Add(m[1], m[2])
+		lines = lines[1:]
+	}
+	body := strings.Join(lines, "\n")
+	r := httptest.NewRequest(method, target, strings.NewReader(body))
+	r.Header = header
+	if body != "" && header.Get("Content-Type") == "" {
+		header.Set("Content-Type", "application/json")
+	}
+	return r
+}
+
+// showAnswer prints an answer: its status, the headers that are not the same on each, its body.
+func showAnswer(w *httptest.ResponseRecorder) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "=> %d\n", w.Code)
+	for _, name := range []string{"Allow", "Retry-After", "Location"} {
+		if value := w.Header().Get(name); value != "" {
+			fmt.Fprintf(&b, "%s: %s\n", name, value)
+		}
+	}
+	body, _ := io.ReadAll(w.Body)
+	return b.String() + string(body) + "\n"
+}
+
+// names maps what differs from run to run to names that do not, and back.
+type names struct {
+	real  map[string]string // by name
+	shown map[string]string // by what it stands for
+	count map[string]int
+}
+
+func newNames() *names {
+	return &names{map[string]string{}, map[string]string{}, map[string]int{}}
+}
+
+var (
+	idPattern   = regexp.MustCompile(`\b(?:(ses|flr|pag|msg|run|mut|req)_[0-9a-v]{13,26}|(branch)-[0-9a-v]{8})\b`)
+	namePattern = regexp.MustCompile(`\b(?:(?:ses|flr|pag|msg|run|mut)_|branch-)[0-9]+\b`)
+	timePattern = regexp.MustCompile(`\b1[0-9]{12}\b`)
+)
+
+func (n *names) hide(text string) string {
+	text = idPattern.ReplaceAllStringFunc(text, func(id string) string {
+		if name, ok := n.shown[id]; ok {
+			return name
+		}
+		m := idPattern.FindStringSubmatch(id)
+		prefix := m[1] + "_"
+		if m[2] != "" {
+			prefix = m[2] + "-"
+		}
+		n.count[prefix]++
+		name := prefix + strconv.Itoa(n.count[prefix])
+		n.shown[id], n.real[name] = name, id
+		return name
+	})
+	return timePattern.ReplaceAllString(text, "TIME")
+}
+
+func (n *names) reveal(text string) string {
+	return namePattern.ReplaceAllStringFunc(text, func(name string) string {
+		if id, ok := n.real[name]; ok {
+			return id
+		}
+		return name
+	})
+}
