@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/sessile-dev/sessile"
+	"github.com/sessile-dev/sessile/auth"
+	"github.com/sessile-dev/sessile/config"
+	"github.com/sessile-dev/sessile/httpapi"
+	"github.com/sessile-dev/sessile/model"
+	"github.com/sessile-dev/sessile/model/echo"
+	"github.com/sessile-dev/sessile/model/openai"
+	"github.com/sessile-dev/sessile/session"
+	"github.com/sessile-dev/sessile/sqlite"
+	"github.com/sessile-dev/sessile/state"
+	"github.com/sessile-dev/sessile/turn"
+)
+
+type serveCommand struct {
+	Settings kong.Plugins `embed:""`
+}
+
+// Run serves until a signal asks it to stop.
+func (c *serveCommand) Run(ctx context.Context, to streams) error {
+	settings, err := config.Load(config.Inputs{Flags: given(c.Settings)})
+	if err != nil {
+		return err
+	}
+	accounts, err := newAuthenticator(settings)
+	if err != nil {
+		return err
+	}
+	if err := refuseOpenServer(settings); err != nil {
+		return err
+	}
+	// Once a first signal has come, a second one ends the process at once, as it does by default.
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	return serve(ctx, settings, accounts, newLogger(to.err, settings.Log), to)
+}
+
+// serve opens the store, serves until the context ends, and closes the store behind the last answer.
+func serve(ctx context.Context, settings *config.Loaded, accounts auth.Authenticator, log *slog.Logger, to streams) (err error) {
+	store, path, err := openStore(ctx, settings, log)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := store.Close(); closeErr != nil && err == nil {
+			err = fmt.Errorf("closing the database: %w", closeErr)
+		}
+	}()
+
+	cells := state.New(store, state.Options{Quotas: settings.Quotas})
+	sessions := session.New(store, cells, session.Options{Logger: log})
+	turns := turn.New(store, cells, newModel(settings.Model), turn.Options{
+		GenerationTimeout: settings.GenerationTimeout,
+		StateDisabled:     !settings.EnableClientData,
+	})
+	if err := turns.Recover(ctx); err != nil {
+		return fmt.Errorf("recovering after the last stop: %w", err)
+	}
+
+	build := buildVersion()
+	handler := httpapi.New(httpapi.Options{
+		States:            cells,
+		Sessions:          sessions,
+		Branches:          sessions,
+		Floors:            sessions,
+		Turns:             turns,
+		Accounts:          accounts,
+		DisableClientData: !settings.EnableClientData,
+		CheckHost:         checksHost(settings),
+		AllowedHosts:      []string{settings.Listen},
+		MaxBodyBytes:      settings.MaxBodyBytes,
+		Version: httpapi.Version{
+			Version: build.version, Commit: build.commit, Go: build.goVersion, Schema: int64(store.SchemaVersion()),
+		},
+		Logger:    log,
+		AccessLog: settings.AccessLog,
+	})
+	return listenAndServe(ctx, server{
+		handler:    handler,
+		address:    settings.Listen,
+		socket:     store.SocketPath(),
+		background: []func(context.Context) error{sessions.Run},
+		log:        log,
+		ready: func(address net.Addr) {
+			fmt.Fprintf(to.out, "sessile is listening on http://%s (database %s)\n", address, path)
+		},
+	})
+}
+
+// openStore opens the database and makes the user's data directory if that is where it goes.
+func openStore(ctx context.Context, settings *config.Loaded, log *slog.Logger) (*sqlite.Store, string, error) {
+	path := strings.TrimPrefix(settings.Database, "sqlite:")
+	if settings.Source("db") == config.SourceDefault {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return nil, "", &reachError{err}
+		}
+	}
+	store, err := sqlite.Open(ctx, path, sqlite.Options{Logger: log})
+	if err != nil {
+		return nil, "", &reachError{fmt.Errorf("opening the database: %w", err)}
+	}
+	return store, path, nil
+}
+
+func newAuthenticator(settings *config.Loaded) (auth.Authenticator, error) {
+	if settings.Auth.Mode == config.AuthOff {
+		return auth.Off(), nil
+	}
+	keys, err := auth.ParseKeys(settings.Auth.APIKeys.Reveal())
+	if err != nil {
+		return nil, &config.Error{Setting: "apiKeys", Source: settings.Source("apiKeys"), Problem: err.Error()}
+	}
+	return auth.APIKeys(keys), nil
+}
+
+func newModel(settings config.Model) model.Model {
+	if settings.Provider == config.ModelOpenAI {
+		return openai.New(openai.Options{
+			BaseURL: settings.BaseURL, Model: settings.Name, Key: settings.APIKey.Reveal(),
+		})
+	}
+	return echo.New()
+}
+
+// refuseOpenServer keeps a server without authentication from being reachable by others unless the settings insist
+// (spec/governed-state.md, section 8).
+func refuseOpenServer(settings *config.Loaded) error {
+	if settings.Auth.Mode != config.AuthOff || settings.Auth.Insecure || isLoopback(settings.Listen) {
+		return nil
+	}
+	return sessile.Errorf(sessile.CodeAuthRequired, "refusing to serve %s without authentication, since others could reach it: "+
+		"set SESSILE_AUTH_MODE=api_key and SESSILE_API_KEYS, or SESSILE_AUTH_INSECURE=true if that is what you want", settings.Listen)
+}
+
+// checksHost tells whether requests must name this machine. Without authentication they must (ruling 26), but for a
+// server that was opened on all addresses on purpose: it has no name to compare with.
+func checksHost(settings *config.Loaded) bool {
+	if settings.Auth.Mode != config.AuthOff {
+		return false
+	}
+	return !settings.Auth.Insecure || !isWildcard(settings.Listen)
+}
+
+func isLoopback(address string) bool {
+	host := hostOf(address)
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+func isWildcard(address string) bool {
+	host := hostOf(address)
+	ip, err := netip.ParseAddr(host)
+	return host == "" || err == nil && ip.IsUnspecified()
+}
+
+func hostOf(address string) string {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return address
+	}
+	return host
+}
