@@ -6,7 +6,7 @@
 //
 //	what the floor's own turn wrote
 //	else the head its branch had when the floor first committed,
-//	     if the parent stores nothing of the slot or first committed no later than the head was written
+//	     if the parent stores nothing of the slot or the head was written after the parent first committed
 //	else what the parent's snapshot shows now
 //	else nothing, but stored
 //

@@ -138,9 +138,6 @@ func (s *session) place(branch string, source FloorID) (no int64, parent FloorID
 		if committed := s.last(branch, true); committed != nil {
 			return last.No + 1, committed.ID, OK
 		}
-		if s.floors[last.Parent] == nil {
-			return last.No + 1, 0, OK
-		}
 		return last.No + 1, last.Parent, OK
 	}
 	from := s.last(Main, true)

@@ -78,11 +78,11 @@ func (s *session) usage(sizes map[MutationID]int64) map[string]Usage {
 	return usage
 }
 
-// admit makes next the account's state unless it exceeds a limit; written are the namespaces that the operation wrote
-// to, in the order of writing. Limits are tested on the result and only where it grew.
-func (m *Model) admit(next *account, id SessionID, written ...string) Code {
+// admit makes next the account's state unless it exceeds a limit after an operation on the session. Limits are tested
+// on the result and only where it grew: the namespaces in byte order, then the account.
+func (m *Model) admit(next *account, id SessionID) Code {
 	before, after := m.account.sessions[id].usage(m.sizes), next.sessions[id].usage(m.sizes)
-	for _, namespace := range written {
+	for _, namespace := range sortedKeys(after) {
 		if namespace == GameState && !m.quotas.LimitBuiltIn {
 			continue
 		}

@@ -88,5 +88,5 @@ func (m *Model) direct(id SessionID, branch string, slot Slot, present bool, val
 	v := m.write(size, present, value)
 	s.setHead(branch, slot, head{Version: v, tick: m.tick, at: m.now})
 	s.materialised[slot] = true
-	return v.Mutation, m.admit(next, id, slot.Namespace)
+	return v.Mutation, m.admit(next, id)
 }

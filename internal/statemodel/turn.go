@@ -123,11 +123,7 @@ func (m *Model) run(id SessionID, floor FloorID, t Turn, with func(*session)) Co
 	if with != nil {
 		with(s)
 	}
-	namespaces := []string{GameState}
-	for _, w := range t.Writes {
-		namespaces = append(namespaces, w.Namespace)
-	}
-	return m.admit(next, id, namespaces...)
+	return m.admit(next, id)
 }
 
 // commit is section 1.7, and for a floor that committed before, ruling 12.
@@ -163,7 +159,8 @@ func (m *Model) commit(s *session, f *floor, t Turn) {
 	f.State, f.committedAt = Committed, m.now
 }
 
-// shows is step 2 of section 1.7 for one slot.
+// shows is step 2 of section 1.7 for one slot. A head that the parent's own first commit wrote counts as the parent's
+// snapshot: the two differ only when both floors ran again, and then the child follows what the parent shows now.
 func (f *floor) shows(slot Slot, parent *floor) Version {
 	if own, wrote := f.own[slot]; wrote {
 		return own
@@ -173,7 +170,7 @@ func (f *floor) shows(slot Slot, parent *floor) Version {
 	if parent != nil {
 		inherited, stored = parent.snapshot[slot]
 	}
-	if h, exists := f.firstHeads[slot]; exists && (!stored || h.tick >= parent.firstTick) {
+	if h, exists := f.firstHeads[slot]; exists && (!stored || h.tick > parent.firstTick) {
 		return h.Version
 	}
 	return inherited

@@ -1,0 +1,308 @@
+package turn_test
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"pgregory.net/rapid"
+
+	"github.com/sessile-dev/sessile"
+	"github.com/sessile-dev/sessile/internal/statemodel"
+	"github.com/sessile-dev/sessile/session"
+	"github.com/sessile-dev/sessile/state"
+	"github.com/sessile-dev/sessile/turn"
+)
+
+// Names are few, so that operations meet.
+var (
+	oracleBranches   = []string{"main", "alt", "twig"}
+	oracleNamespaces = []string{"bond", "bond", "notes", "notes", "bond", "notes", "nowhere", "game_state"}
+	oracleSlots      = []string{"a", "b", "c"}
+	oracleValues     = []string{"1", "null", `"text"`, `{"level":3}`, `[1,[2]]`, `"a longer text than a low limit allows"`}
+)
+
+func pick[T any](o *oracle, label string, values []T) T {
+	return rapid.SampledFrom(values).Draw(o.T, label)
+}
+
+func (o *oracle) seldom(label string) bool { return rapid.IntRange(0, 9).Draw(o.T, label) == 9 }
+
+func (o *oracle) branch() string { return pick(o, "branch", oracleBranches) }
+
+func (o *oracle) session() statemodel.SessionID {
+	sessions := o.want.Sessions()
+	if len(sessions) == 0 {
+		o.Skip("no session")
+	}
+	return pick(o, "session", sessions)
+}
+
+// floor picks one of the session's floors, of any state.
+func (o *oracle) floor(id statemodel.SessionID) statemodel.Floor {
+	floors := o.want.Floors(id)
+	if len(floors) == 0 {
+		o.Skip("no floor")
+	}
+	return pick(o, "floor", floors)
+}
+
+// source picks a floor of the session, or none.
+func (o *oracle) source(id statemodel.SessionID) statemodel.FloorID {
+	floors := o.want.Floors(id)
+	if len(floors) == 0 || rapid.Bool().Draw(o.T, "no source") {
+		return 0
+	}
+	return pick(o, "source", floors).ID
+}
+
+func (o *oracle) slot() statemodel.Slot {
+	return statemodel.Slot{Namespace: pick(o, "namespace", oracleNamespaces), Name: pick(o, "slot", oracleSlots)}
+}
+
+func (o *oracle) createSession() {
+	o.tick()
+	created, err := o.sessions.Create(o.ctx, o.account, session.NewSession{})
+	o.must(err)
+	id := o.want.CreateSession()
+	o.sessionIDs[id] = created.ID
+	o.Logf("session %d", id)
+	for _, namespace := range []string{"bond", "notes"} {
+		o.registerIn(id, namespace)
+	}
+}
+
+func (o *oracle) manageSessions() {
+	switch {
+	case len(o.want.Sessions()) < 2 && rapid.Bool().Draw(o.T, "create"):
+		o.createSession()
+	case o.seldom("delete"):
+		o.tick()
+		id := o.session()
+		err := o.sessions.Delete(o.ctx, o.account, o.sessionIDs[id])
+		o.agree(err, o.want.DeleteSession(id), "delete session %d", id)
+	default:
+		o.tick()
+		id := o.session()
+		status := sessile.SessionActive
+		if o.seldom("archive") {
+			status = sessile.SessionArchived
+		}
+		_, err := o.sessions.Update(o.ctx, o.account, o.sessionIDs[id], session.Patch{Status: status})
+		o.agree(err, o.want.Archive(id, status == sessile.SessionArchived), "session %d becomes %s", id, status)
+	}
+}
+
+func (o *oracle) register() {
+	o.tick()
+	o.registerIn(o.session(), pick(o, "namespace", []string{"bond", "notes", "third", "game_state", "game_state.x"}))
+}
+
+func (o *oracle) registerIn(id statemodel.SessionID, namespace string) {
+	_, err := o.cells.Register(o.ctx, o.account, o.sessionIDs[id], state.Registration{
+		Namespace: namespace, OwnerType: "plugin", OwnerID: "test-kit",
+	})
+	o.agree(err, o.want.Register(id, namespace), "session %d registers %s", id, namespace)
+}
+
+func (o *oracle) write() {
+	o.tick()
+	id, branch, slot, value := o.session(), o.branch(), o.slot(), pick(o, "value", oracleValues)
+	got, err := o.cells.Write(o.ctx, o.account, o.sessionIDs[id], addressOf(branch, slot), jsontext.Value(value), "")
+	mutation, code := o.want.Write(id, branch, slot, value)
+	if o.agree(err, code, "session %d writes %v = %s on %s", id, slot, value, branch) {
+		o.bind(mutation, got.MutationIDs)
+		o.compareValue(got, o.resolved(id, branch, slot), id)
+	}
+}
+
+func (o *oracle) deleteValue() {
+	o.tick()
+	id, branch, slot := o.session(), o.branch(), o.slot()
+	got, err := o.cells.Delete(o.ctx, o.account, o.sessionIDs[id], addressOf(branch, slot), "")
+	mutation, code := o.want.Delete(id, branch, slot)
+	if o.agree(err, code, "session %d deletes %v on %s", id, slot, branch) {
+		o.bind(mutation, got.MutationIDs)
+		o.compareValue(got, o.resolved(id, branch, slot), id)
+	}
+}
+
+// resolved is what the model reads after a write.
+func (o *oracle) resolved(id statemodel.SessionID, branch string, slot statemodel.Slot) statemodel.Value {
+	values, _ := o.want.Resolve(id, branch, 0)
+	return values[slices.IndexFunc(values, func(v statemodel.Value) bool { return v.Slot == slot })]
+}
+
+func addressOf(branch string, slot statemodel.Slot) state.Address {
+	return state.Address{Branch: branch, Namespace: slot.Namespace, Slot: slot.Name}
+}
+
+// turn draws what a turn brings, for both sides.
+func (o *oracle) turn(branch, runType string) (statemodel.Turn, turn.Request) {
+	names := int64(len(branch) + len(runType))
+	want := statemodel.Turn{
+		SceneSize: o.builtIn[sessile.SlotScene] + names,
+		WorldSize: o.builtIn[sessile.SlotWorld] + names,
+		Fails:     o.seldom("generation fails"),
+	}
+	o.parrot.fails = want.Fails
+	var request turn.Request
+	for range rapid.IntRange(0, 3).Draw(o.T, "writes") {
+		w := statemodel.TurnWrite{Slot: o.slot(), Value: pick(o, "value", append([]string{""}, oracleValues...))}
+		if w.Namespace == "nowhere" && !o.seldom("unregistered") {
+			w.Namespace = "bond"
+		}
+		if w.Namespace == "game_state" && !o.seldom("built-in") {
+			w.Namespace = "notes"
+		}
+		want.Writes = append(want.Writes, w)
+		real := state.TurnWrite{Namespace: w.Namespace, Slot: w.Name}
+		if w.Value != "" {
+			real.Data = jsontext.Value(w.Value)
+		}
+		request.Writes = append(request.Writes, real)
+	}
+	return want, request
+}
+
+func (o *oracle) respond(branch string) {
+	o.tick()
+	id := o.session()
+	source := o.source(id)
+	t, request := o.turn(branch, turn.RunTypeRespond)
+	got, err := o.turns.Respond(o.ctx, o.account, o.sessionIDs[id], turn.RespondRequest{
+		Request: request, Message: "go", BranchID: branch, SourceFloorID: o.floorIDs[source],
+	})
+	floor, code := o.want.Respond(id, branch, source, t)
+	ok := o.agree(err, code, "session %d responds on %s from %d with %v, fails %t: floor %d", id, branch, source, t.Writes, t.Fails, floor)
+	switch {
+	case ok:
+		o.committed(id, floor, got)
+	case floor != 0:
+		o.floorIDs[floor] = o.failedFloor(id, floor)
+	}
+}
+
+func (o *oracle) regenerate() {
+	o.tick()
+	id := o.session()
+	t, request := o.turn("main", turn.RunTypeRegenerate)
+	got, err := o.turns.Regenerate(o.ctx, o.account, o.sessionIDs[id], request)
+	old, floor, code := o.want.Regenerate(id, t)
+	if o.agree(err, code, "session %d regenerates %d with %v, fails %t: floor %d", id, old, t.Writes, t.Fails, floor) {
+		o.committed(id, floor, got)
+		if got.PreviousFloorID != o.floorIDs[old] {
+			o.Fatalf("regenerate replaced %q, want %q", got.PreviousFloorID, o.floorIDs[old])
+		}
+	}
+}
+
+func (o *oracle) retry() {
+	o.tick()
+	id := o.session()
+	floor := o.floor(id)
+	t, request := o.turn(floor.Branch, turn.RunTypeRetry)
+	got, err := o.turns.Retry(o.ctx, o.account, o.floorIDs[floor.ID], request)
+	if o.agree(err, o.want.Retry(floor.ID, t), "retry floor %d with %v, fails %t", floor.ID, t.Writes, t.Fails) {
+		o.committed(id, floor.ID, got)
+	}
+}
+
+// committed checks the result of a turn and learns the ids it gave.
+func (o *oracle) committed(id statemodel.SessionID, floor statemodel.FloorID, got turn.Result) {
+	if known, again := o.floorIDs[floor]; again && known != got.FloorID {
+		o.Fatalf("floor %d is %q, want %q", floor, got.FloorID, known)
+	}
+	o.floorIDs[floor] = got.FloorID
+	want := o.floorOf(id, floor)
+	if got.FloorNo != want.No || got.BranchID != want.Branch {
+		o.Fatalf("floor %d has number %d on %s, want %d on %s", floor, got.FloorNo, got.BranchID, want.No, want.Branch)
+	}
+	shown, _ := o.want.Snapshot(id, floor)
+	snapshot, err := o.cells.Snapshot(o.ctx, o.account, o.sessionIDs[id], got.FloorID, sessile.SlotFilter{})
+	o.must(err)
+	if len(snapshot) != len(shown) {
+		o.Fatalf("the snapshot of floor %d shows %d slots, want %d", floor, len(snapshot), len(shown))
+	}
+	for i, v := range shown {
+		if _, known := o.mutations[v.Mutation]; v.Mutation != 0 && !known {
+			o.bind(v.Mutation, snapshot[i].MutationIDs)
+		}
+	}
+}
+
+func (o *oracle) floorOf(id statemodel.SessionID, floor statemodel.FloorID) statemodel.Floor {
+	floors := o.want.Floors(id)
+	return floors[slices.IndexFunc(floors, func(f statemodel.Floor) bool { return f.ID == floor })]
+}
+
+// failedFloor finds the id of the floor that a failed turn left, by its place.
+func (o *oracle) failedFloor(id statemodel.SessionID, floor statemodel.FloorID) string {
+	want := o.floorOf(id, floor)
+	for _, f := range o.listFloors(id) {
+		if f.BranchName == want.Branch && f.No == want.No && f.State == sessile.FloorFailed {
+			return f.ID
+		}
+	}
+	o.Fatalf("no failed floor %d on %s", want.No, want.Branch)
+	return ""
+}
+
+func (o *oracle) fork() {
+	o.tick()
+	floor, branch := o.floor(o.session()), o.branch()
+	_, err := o.sessions.ForkBranch(o.ctx, o.account, o.floorIDs[floor.ID], branch)
+	o.agree(err, o.want.Fork(floor.ID, branch), "fork %s from floor %d", branch, floor.ID)
+}
+
+func (o *oracle) deleteBranch() {
+	o.tick()
+	id, branch := o.session(), o.branch()
+	got, err := o.sessions.DeleteBranch(o.ctx, o.account, o.sessionIDs[id], branch)
+	floors, code := o.want.DeleteBranch(id, branch)
+	if o.agree(err, code, "session %d deletes branch %s", id, branch) && got.Floors != floors {
+		o.Fatalf("deleted %d floors, want %d", got.Floors, floors)
+	}
+}
+
+func (o *oracle) deleteFloor() {
+	o.tick()
+	floor := o.floor(o.session())
+	err := o.sessions.DeleteFloor(o.ctx, o.account, o.floorIDs[floor.ID])
+	o.agree(err, o.want.DeleteFloor(floor.ID), "delete floor %d", floor.ID)
+}
+
+func (o *oracle) bareFloor() {
+	o.tick()
+	id, branch := o.session(), o.branch()
+	no := int64(rapid.IntRange(0, 5).Draw(o.T, "number"))
+	parent := o.source(id)
+	floorState := pick(o, "state", []statemodel.State{statemodel.Committed, statemodel.Failed, statemodel.Draft})
+	got, err := o.sessions.CreateFloor(o.ctx, o.account, session.NewFloor{
+		SessionID: o.sessionIDs[id], BranchID: branch, No: no,
+		ParentFloorID: o.floorIDs[parent], State: sessile.FloorState(floorState),
+	})
+	floor, code := o.want.BareFloor(id, branch, no, parent, floorState)
+	if o.agree(err, code, "session %d: bare %s floor %d: number %d on %s under %d", id, floorState, floor, no, branch, parent) {
+		o.floorIDs[floor] = got.ID
+	}
+}
+
+// bind notes that a mutation of the model is one of the store.
+func (o *oracle) bind(mutation statemodel.MutationID, ids []string) {
+	if len(ids) != 1 {
+		o.Fatalf("mutation %d has ids %v, want one", mutation, ids)
+	}
+	if other, taken := o.mutationOf[ids[0]]; taken {
+		o.Fatalf("mutation %d has the id of %d", mutation, other)
+	}
+	o.mutations[mutation], o.mutationOf[ids[0]] = ids[0], mutation
+}
+
+// ids are the mutation ids that a version should show.
+func (o *oracle) ids(v statemodel.Version) string {
+	if v.Mutation == 0 {
+		return fmt.Sprint([]string{})
+	}
+	return fmt.Sprint([]string{o.mutations[v.Mutation]})
+}

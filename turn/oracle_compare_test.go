@@ -1,0 +1,167 @@
+package turn_test
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sessile-dev/sessile"
+	"github.com/sessile-dev/sessile/internal/statemodel"
+	"github.com/sessile-dev/sessile/state"
+)
+
+// compare reads everything on both sides.
+func (o *oracle) compare() {
+	for _, id := range o.want.Sessions() {
+		for _, branch := range append([]string{"nowhere"}, oracleBranches...) {
+			o.compareResolve(id, branch, 0)
+		}
+		floors := o.want.Floors(id)
+		for i, f := range floors {
+			o.compareSnapshot(id, f.ID)
+			if i == o.steps%len(floors) {
+				o.compareResolve(id, oracleBranches[o.steps%len(oracleBranches)], f.ID)
+			}
+		}
+		o.compareFloors(id)
+	}
+	o.compareUsage()
+}
+
+func (o *oracle) compareResolve(id statemodel.SessionID, branch string, source statemodel.FloorID) {
+	got, err := o.cells.Resolve(o.ctx, o.account, o.sessionIDs[id], state.ResolveQuery{
+		Branch: branch, SourceFloorID: o.floorIDs[source],
+	})
+	want, code := o.want.Resolve(id, branch, source)
+	if sessile.CodeOf(err) != sessile.Code(code) {
+		o.Fatalf("resolve session %d %s from %d: got %v, want %q", id, branch, source, err, code)
+	}
+	if len(got) != len(want) {
+		o.Fatalf("resolve session %d %s from %d: got %d slots, want %d", id, branch, source, len(got), len(want))
+	}
+	for i := range want {
+		o.compareValue(got[i], want[i], id)
+	}
+}
+
+func (o *oracle) compareValue(got state.Value, want statemodel.Value, id statemodel.SessionID) {
+	data := string(got.Data)
+	if want.Namespace == sessile.GameState && want.Present {
+		data = want.Value // made by the turn
+	}
+	g := fmt.Sprintf("%s.%s %s on %s@%s: %t %s %v at %s", got.Namespace, got.Slot, got.Source, got.BranchID, got.FloorID,
+		got.Present, data, fmt.Sprint(got.MutationIDs), timeText(got.UpdatedAt))
+	w := fmt.Sprintf("%s.%s %s on %s@%s: %t %s %v at %d", want.Namespace, want.Name, want.Source, want.Branch,
+		o.floorIDs[want.Floor], want.Present, want.Value, o.ids(want.Version), want.At)
+	if g != w || got.SessionID != o.sessionIDs[id] {
+		o.Fatalf("resolve in session %d:\n got %s\nwant %s (floor %d, mutation %d)", id, g, w, want.Floor, want.Mutation)
+	}
+}
+
+func (o *oracle) compareSnapshot(id statemodel.SessionID, floor statemodel.FloorID) {
+	got, err := o.cells.Snapshot(o.ctx, o.account, o.sessionIDs[id], o.floorIDs[floor], sessile.SlotFilter{})
+	o.must(err)
+	want, _ := o.want.Snapshot(id, floor)
+	if len(got) != len(want) {
+		o.Fatalf("snapshot of floor %d: got %d slots, want %d", floor, len(got), len(want))
+	}
+	for i, v := range want {
+		data := string(got[i].Data)
+		if v.Namespace == sessile.GameState && v.Present {
+			data = v.Value
+		}
+		g := fmt.Sprintf("%s.%s on %s@%s: %t %s %v at %s", got[i].Namespace, got[i].Slot, got[i].BranchID, got[i].FloorID,
+			got[i].Present, data, fmt.Sprint(got[i].MutationIDs), timeText(got[i].CommittedAt))
+		w := fmt.Sprintf("%s.%s on %s@%s: %t %s %v at %d", v.Namespace, v.Name, v.Branch, o.floorIDs[floor],
+			v.Present, v.Value, o.ids(v.Version), v.CommittedAt)
+		if g != w || got[i].SessionID != o.sessionIDs[id] {
+			o.Fatalf("snapshot of floor %d:\n got %s\nwant %s (mutation %d)", floor, g, w, v.Mutation)
+		}
+	}
+}
+
+// timeText shows an absent time as the model does.
+func timeText(at *int64) string {
+	if at == nil {
+		return "0"
+	}
+	return fmt.Sprint(*at)
+}
+
+func (o *oracle) listFloors(id statemodel.SessionID) []sessile.Floor {
+	floors, _, err := o.sessions.Floors(o.ctx, sessile.FloorFilter{
+		Account: o.account, SessionID: o.sessionIDs[id], Page: sessile.Page{Limit: sessile.MaxPageSize, SortBy: "floor_no"},
+	})
+	o.must(err)
+	return floors
+}
+
+// compareFloors compares the list of floors.
+func (o *oracle) compareFloors(id statemodel.SessionID) {
+	var got, want []string
+	for _, f := range o.listFloors(id) {
+		parent := ""
+		if f.ParentID != nil {
+			parent = *f.ParentID
+		}
+		got = append(got, floorText(f.ID, f.BranchName, f.No, string(f.State), parent))
+	}
+	for _, f := range o.want.Floors(id) {
+		if !f.Superseded {
+			want = append(want, floorText(o.floorIDs[f.ID], f.Branch, f.No, string(f.State), o.floorIDs[f.Parent]))
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		o.Fatalf("floors:\n got %q\nwant %q", got, want)
+	}
+}
+
+func floorText(id, branch string, no int64, state, parent string) string {
+	return fmt.Sprintf("%s: %s %d %s under %q", id, branch, no, state, parent)
+}
+
+// compareUsage compares the counters that the store keeps with a recount.
+func (o *oracle) compareUsage() {
+	var got, want []string
+	o.must(o.store.View(o.ctx, func(tx sessile.ReadTx) error {
+		for _, id := range o.want.Sessions() {
+			s, found, err := tx.Session(o.account, o.sessionIDs[id])
+			if err != nil || !found {
+				return fmt.Errorf("session %d: found %t, %w", id, found, err)
+			}
+			o.accountRow = s.AccountRow
+			namespaces, err := tx.Namespaces(s.Row)
+			if err != nil {
+				return err
+			}
+			for _, n := range namespaces {
+				usage, err := tx.NamespaceUsage(n.Row)
+				if err != nil {
+					return err
+				}
+				got = append(got, usageText(id, n.Name, usage.Items, usage.Bytes))
+			}
+		}
+		usage, err := tx.Usage(o.accountRow)
+		got = append(got, fmt.Sprintf("account of %d namespaces: %d items of %d bytes", usage.Namespaces, usage.Items, usage.Bytes))
+		return err
+	}))
+	for _, id := range o.want.Sessions() {
+		names := append([]string{sessile.GameState}, o.want.Registered(id)...)
+		slices.Sort(names)
+		for _, name := range names {
+			usage := o.want.NamespaceUsage(id, name)
+			want = append(want, usageText(id, name, usage.Items, usage.Bytes))
+		}
+	}
+	usage := o.want.Usage()
+	want = append(want, fmt.Sprintf("account of %d namespaces: %d items of %d bytes", o.want.Namespaces(), usage.Items, usage.Bytes))
+	if !slices.Equal(got, want) {
+		o.Fatalf("counters:\n got %q\nwant %q", got, want)
+	}
+}
+
+func usageText(id statemodel.SessionID, namespace string, items, bytes int64) string {
+	return fmt.Sprintf("session %d %s: %d items of %d bytes", id, namespace, items, bytes)
+}
