@@ -95,6 +95,9 @@ func (s *Store) open(ctx context.Context, options Options) error {
 	if err != nil {
 		return fmt.Errorf("bring the schema of %s up to date: %w", s.path, err)
 	}
+	if err := createPrivate(s.path); err != nil { // the last connection to close took the log files with it
+		return err
+	}
 	s.schema = schema
 	s.writer, err = newWriter(s.path, options)
 	if err != nil {
@@ -129,13 +132,19 @@ func canonicalPath(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(abs)), nil
 }
 
-// createPrivate makes a new file readable by its owner alone; SQLite gives the log files the same mode.
+// createPrivate makes the database and its log files readable by their owner alone, where they do not exist yet: the
+// driver would make the log files, which hold values too, readable by all.
 func createPrivate(path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		f, err := os.OpenFile(path+suffix, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return err
+		}
+		if err := f.Close(); err != nil {
+			return err
+		}
 	}
-	return f.Close()
+	return nil
 }
 
 // View runs fn over one consistent, committed state.
