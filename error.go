@@ -18,6 +18,7 @@ const (
 	CodeUnsupportedMedia Code = "unsupported_media_type"
 	CodeServerBusy       Code = "server_busy"
 	CodeHostNotAllowed   Code = "host_not_allowed"
+	CodeOriginNotAllowed Code = "origin_not_allowed"
 
 	CodeAuthRequired           Code = "auth_required"
 	CodeAuthInvalidCredentials Code = "auth_invalid_credentials"

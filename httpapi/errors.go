@@ -19,6 +19,7 @@ var statuses = map[sessile.Code]int{
 	sessile.CodeUnsupportedMedia: http.StatusUnsupportedMediaType,
 	sessile.CodeServerBusy:       http.StatusServiceUnavailable,
 	sessile.CodeHostNotAllowed:   http.StatusForbidden,
+	sessile.CodeOriginNotAllowed: http.StatusForbidden,
 
 	sessile.CodeAuthRequired:           http.StatusUnauthorized,
 	sessile.CodeAuthInvalidCredentials: http.StatusForbidden,

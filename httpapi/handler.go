@@ -30,7 +30,8 @@ type Options struct {
 	Accounts Accounts
 	// DisableClientData takes the state and observation surface away (spec/governed-state.md, 3.6); default: it is there.
 	DisableClientData bool
-	// CheckHost refuses hosts other than loopback names and AllowedHosts (ruling 26); default: any host will do.
+	// CheckHost refuses hosts other than loopback names and AllowedHosts (ruling 26), and changes that a browser makes
+	// for a page of another origin; default: any host will do. A server that asks for no credentials needs it.
 	CheckHost bool
 	// AllowedHosts are further host names or addresses; ports do not matter. Default: none.
 	AllowedHosts []string
@@ -60,6 +61,7 @@ type Handler struct {
 	clientData bool
 	checksHost bool
 	hosts      map[string]bool
+	origins    *http.CrossOriginProtection
 	maxBody    int64
 	version    Version
 	log        *slog.Logger
@@ -80,6 +82,7 @@ func New(o Options) *Handler {
 		clientData: !o.DisableClientData,
 		checksHost: o.CheckHost,
 		hosts:      map[string]bool{},
+		origins:    http.NewCrossOriginProtection(),
 		maxBody:    o.MaxBodyBytes,
 		version:    o.Version,
 		log:        o.Logger,

@@ -205,6 +205,31 @@ func TestHosts(t *testing.T) {
 	}
 }
 
+func TestOrigins(t *testing.T) {
+	h := newTestHandler(&refuser{}, func(o *Options) { o.CheckHost = true })
+	for name, c := range map[string]struct {
+		method, header, value string
+		refused               bool
+	}{
+		"a program":                      {"POST", "", "", false},
+		"a page of this server":          {"POST", "Sec-Fetch-Site", "same-origin", false},
+		"a page of this origin, older":   {"POST", "Origin", "http://localhost", false},
+		"a foreign page":                 {"POST", "Sec-Fetch-Site", "cross-site", true},
+		"a page of a neighbouring port":  {"DELETE", "Sec-Fetch-Site", "same-site", true},
+		"a foreign page, older browser":  {"POST", "Origin", "https://evil.example", true},
+		"a foreign page that only reads": {"GET", "Sec-Fetch-Site", "cross-site", false},
+	} {
+		headers := []string{"Host", "localhost"}
+		if c.header != "" {
+			headers = append(headers, c.header, c.value)
+		}
+		w, _ := do(h, c.method, "/sessions", "", headers...)
+		if refused := w.Code == 403 && strings.Contains(w.Body.String(), "origin_not_allowed"); refused != c.refused {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+	}
+}
+
 func TestPaths(t *testing.T) {
 	f := &refuser{}
 	h := newTestHandler(f, nil)

@@ -18,17 +18,22 @@ func LocalSocket(ctx context.Context) context.Context {
 	return context.WithValue(ctx, localSocketKey{}, true)
 }
 
-// checkHost refuses requests for names that are neither loopback names nor configured: a web page that rebinds its own
-// name to this machine is kept out (spec/governed-state.md, ruling 26). Ports do not matter.
+// checkHost keeps web pages away from a server that asks for no credentials. It refuses requests for names that are
+// neither loopback names nor configured, as a page makes them that rebinds its own name to this machine
+// (spec/governed-state.md, ruling 26; ports do not matter), and requests that change something and that a browser says
+// come from another origin: they need no answer to do harm.
 func (h *Handler) checkHost(r *http.Request) error {
 	if !h.checksHost || r.Context().Value(localSocketKey{}) != nil {
 		return nil
 	}
 	name := hostName(r.Host)
-	if isLoopback(name) || name != "" && h.hosts[name] {
-		return nil
+	if !isLoopback(name) && (name == "" || !h.hosts[name]) {
+		return sessile.Errorf(sessile.CodeHostNotAllowed, "this server does not answer to that host name")
 	}
-	return sessile.Errorf(sessile.CodeHostNotAllowed, "this server does not answer to that host name")
+	if h.origins.Check(r) != nil {
+		return sessile.Errorf(sessile.CodeOriginNotAllowed, "web pages of other origins may not change anything here")
+	}
+	return nil
 }
 
 // hostName is a host without its port and brackets, in lower case.

@@ -50,9 +50,10 @@ LEFT JOIN visible v ON v.branch = ?2 AND v.slot = s.id`
 	headSeq  = `CASE WHEN v.seq IS NOT v.base THEN v.seq WHEN ?3 = 0 THEN NULL WHEN e.slot IS NOT NULL THEN e.seq ELSE v.base END`
 	sqlHeads = versionColumns + `, m.value` + pointFrom + ` LEFT JOIN mutation m ON m.seq = ` + headSeq + versionEnd
 
-	sqlLayBase = `INSERT INTO visible (branch, slot, seq, base)
-SELECT ?6, slot, seq, seq FROM (SELECT s.id AS slot, ` + pointSeq + ` AS seq` + pointFrom + `
-  WHERE n.session = ?1 AND s.first_seq IS NOT NULL) WHERE seq IS NOT NULL
+	// Materialized, or the search for the version would run once per column that names it.
+	sqlLayBase = `WITH shown (slot, seq) AS MATERIALIZED (SELECT s.id, ` + pointSeq + pointFrom + `
+  WHERE n.session = ?1 AND s.first_seq IS NOT NULL)
+INSERT INTO visible (branch, slot, seq, base) SELECT ?6, slot, seq, seq FROM shown WHERE seq IS NOT NULL
 ON CONFLICT (branch, slot) DO UPDATE SET base = excluded.base`
 
 	sqlOverrides = `SELECT slot, seq FROM floor_slot WHERE floor = ?`

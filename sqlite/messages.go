@@ -31,7 +31,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
   UNION ALL
   SELECT f.id, f.parent, f.superseded_by IS NOT l.id, l.depth + 1 FROM line l JOIN floor f ON f.id = l.parent WHERE l.depth < ?2)
 SELECT ` + messageColumns + `
-FROM line l JOIN content_page p ON p.floor = l.id AND p.active = 1 JOIN message m ON m.page = p.id
+FROM line l CROSS JOIN content_page p ON p.floor = l.id AND p.active = 1 CROSS JOIN message m ON m.page = p.id
 WHERE l.told = 1 AND m.hidden = 0
 ORDER BY l.depth DESC, p.kind, p.page_no, m.seq`
 )

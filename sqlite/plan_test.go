@@ -1,0 +1,155 @@
+package sqlite
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessile-dev/sessile"
+	"github.com/sessile-dev/sessile/internal/sqliteconn"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// planned lists the statements on the paths of reads, writes and turns. Each must find its rows through keys, whatever
+// the size of the tables, and return them in order without sorting.
+func planned() []struct{ name, sql string } {
+	heads, _ := filtered(sqlHeads, sessile.SlotFilter{}, nil)
+	oneHead, _ := filtered(sqlHeads, sessile.SlotFilter{Namespace: "n", Slot: "s"}, nil)
+	versions, _ := filtered(sqlVersions, sessile.SlotFilter{}, nil)
+	return []struct{ name, sql string }{
+		{"session", sqlSession},
+		{"session by row", sqlSessionByRow},
+		{"sessions, newest first", sqlSessions + " ORDER BY s.created_at DESC, s.id DESC LIMIT ?4 OFFSET ?5"},
+		{"branch", sqlBranch},
+		{"floor", sqlFloor},
+		{"floor by row", sqlFloorByRow},
+		{"latest floor", sqlLatestFloor},
+		{"latest committed floor", sqlLatestCommittedFloor},
+		{"snapshot floor of a branch", sqlHasSnapshotFloor},
+		{"floor number taken", sqlFloorNumberTaken},
+		{"pages", sqlPages},
+		{"page messages", sqlPageMessages},
+		{"message", sqlMessage},
+		{"story", sqlStory},
+		{"running run", sqlRunningRun},
+		{"running runs of a session", sqlRunningRuns},
+		{"run of a floor", sqlFloorRun},
+		{"namespace", sqlNamespace},
+		{"namespaces", sqlNamespaces},
+		{"slots", sqlSlots},
+		{"locate", sqlLocate},
+		{"heads", heads},
+		{"one head", oneHead},
+		{"versions at a point", versions},
+		{"references at a point", sqlVersionRefs},
+		{"lay base", sqlLayBase},
+		{"overrides", sqlOverrides},
+		{"shown", sqlShown},
+		{"is head", sqlIsHead},
+		{"mutation", sqlMutation},
+		{"append", sqlAppend},
+		{"move head", sqlMoveHead},
+		{"materialise", sqlMaterialise},
+		{"namespace usage", sqlMoveNamespace},
+		{"account usage", sqlMoveAccount},
+		{"save sequence", sqlSaveSeq},
+		{"commit floor", sqlCommitFloor},
+		{"deleted session", sqlDeletedSession},
+	}
+}
+
+// sorted names the statements that may sort: they answer a handful of rows of one floor or one conversation.
+var sorted = map[string]bool{"pages": true, "story": true}
+
+// small names what may be read whole: results of a part of the same statement, and an index that is empty unless
+// something was deleted.
+var small = map[string]bool{
+	"SCAN CONSTANT ROW": true,
+	"SCAN l":            true, // the line of a story
+	"SCAN shown":        true, // what a fork inherits
+	"SCAN session USING INDEX session_deleted":          true,
+	"SCAN session USING COVERING INDEX session_deleted": true,
+}
+
+func TestHotStatementsFindTheirRowsByKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	store, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := sqliteconn.Open(path, sqliteconn.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	var out bytes.Buffer
+	for _, s := range planned() {
+		fmt.Fprintf(&out, "-- %s\n", s.name)
+		for _, line := range plan(t, conn, s.sql) {
+			fmt.Fprintf(&out, "%s\n", line)
+			step := strings.TrimSpace(line)
+			if strings.HasPrefix(step, "SCAN ") && !small[step] {
+				t.Errorf("%s reads a whole table: %s", s.name, step)
+			}
+			if strings.Contains(step, "TEMP B-TREE") && !sorted[s.name] {
+				t.Errorf("%s sorts: %s", s.name, step)
+			}
+		}
+	}
+	golden := filepath.Join("testdata", "plans.txt")
+	if *update {
+		if err := os.WriteFile(golden, out.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), out.String()); diff != "" {
+		t.Errorf("the query plans changed (-want +got); look at them, then run the test with -update:\n%s", diff)
+	}
+}
+
+// plan lists the steps of a statement's query plan, indented by their depth.
+func plan(t *testing.T, conn *sqliteconn.Conn, sql string) []string {
+	t.Helper()
+	var lines []string
+	depth := map[int64]int{0: 0}
+	rows := conn.Query("EXPLAIN QUERY PLAN " + sql)
+	for rows.Next() {
+		d := depth[rows.Int64(1)] + 1
+		depth[rows.Int64(0)] = d
+		lines = append(lines, strings.Repeat("  ", d)+rows.Text(3))
+	}
+	if err := rows.Close(); err != nil {
+		t.Fatalf("%v in %s", err, sql)
+	}
+	return lines
+}
+
+func TestSynchronousIsFull(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	store, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	level := int64(-1)
+	if _, err := store.writer.conn.One("PRAGMA synchronous", func(r *sqliteconn.Rows) { level = r.Int64(0) }); err != nil {
+		t.Fatal(err)
+	}
+	if level != 2 {
+		t.Errorf("the writer has synchronous=%d, want 2 (FULL)", level)
+	}
+}
