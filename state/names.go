@@ -1,10 +1,6 @@
 package state
 
-import (
-	"unicode/utf8"
-
-	"github.com/sessile-dev/sessile"
-)
+import "github.com/sessile-dev/sessile"
 
 // ValidNamespace reports whether a name fits ^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$. Length is another matter. The
 // type of a logical owner follows the same pattern (spec/governed-state.md, 3.2).
@@ -46,7 +42,7 @@ func UTF16Length(text string) int {
 	n := 0
 	for _, r := range text {
 		n++
-		if r >= 0x10000 && r != utf8.RuneError {
+		if r >= 0x10000 {
 			n++
 		}
 	}
