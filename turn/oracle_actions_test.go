@@ -17,16 +17,35 @@ import (
 // Names are few, so that operations meet.
 var (
 	oracleBranches   = []string{"main", "alt", "twig"}
-	oracleNamespaces = []string{"bond", "bond", "notes", "notes", "bond", "notes", "nowhere", "game_state"}
+	oracleNamespaces = []string{"bond", "notes"}
 	oracleSlots      = []string{"a", "b", "c"}
-	oracleValues     = []string{"1", "null", `"text"`, `{"level":3}`, `[1,[2]]`, `"a longer text than a low limit allows"`}
+	oracleStrange    = []statemodel.Slot{
+		{Namespace: "nowhere", Name: "a"},
+		{Namespace: "third", Name: "a"},
+		{Namespace: "game_state", Name: "a"},
+		{Namespace: "game_state", Name: "world"},
+	}
+	oracleValues = []string{"1", "null", `"text"`, `{"level":3}`, `[1,[2]]`, `"a longer text than a low limit allows"`}
 )
 
-func pick[T any](o *oracle, label string, values []T) T {
-	return rapid.SampledFrom(values).Draw(o.T, label)
+// index draws from 0 to n-1, all equally often; rapid's own choices favour the first.
+func (o *oracle) index(label string, n int) int {
+	const bits = 10
+	return rapid.Custom(func(t *rapid.T) int {
+		x := 0
+		for range bits {
+			x <<= 1
+			if rapid.Bool().Draw(t, "") {
+				x++
+			}
+		}
+		return x * n >> bits
+	}).Draw(o.T, label)
 }
 
-func (o *oracle) seldom(label string) bool { return rapid.IntRange(0, 9).Draw(o.T, label) == 9 }
+func pick[T any](o *oracle, label string, values []T) T { return values[o.index(label, len(values))] }
+
+func (o *oracle) seldom(label string) bool { return o.index(label, 10) == 9 }
 
 func (o *oracle) branch() string { return pick(o, "branch", oracleBranches) }
 
@@ -38,9 +57,12 @@ func (o *oracle) session() statemodel.SessionID {
 	return pick(o, "session", sessions)
 }
 
-// floor picks one of the session's floors, of any state.
+// floor picks one of the session's floors; seldom one that can be neither retried nor forked.
 func (o *oracle) floor(id statemodel.SessionID) statemodel.Floor {
 	floors := o.want.Floors(id)
+	if !o.seldom("any floor") {
+		floors = slices.DeleteFunc(floors, func(f statemodel.Floor) bool { return f.State != statemodel.Committed || f.Superseded })
+	}
 	if len(floors) == 0 {
 		o.Skip("no floor")
 	}
@@ -49,15 +71,18 @@ func (o *oracle) floor(id statemodel.SessionID) statemodel.Floor {
 
 // source picks a floor of the session, or none.
 func (o *oracle) source(id statemodel.SessionID) statemodel.FloorID {
-	floors := o.want.Floors(id)
-	if len(floors) == 0 || rapid.Bool().Draw(o.T, "no source") {
+	if len(o.want.Floors(id)) == 0 || o.index("with source", 2) == 0 {
 		return 0
 	}
-	return pick(o, "source", floors).ID
+	return o.floor(id).ID
 }
 
 func (o *oracle) slot() statemodel.Slot {
-	return statemodel.Slot{Namespace: pick(o, "namespace", oracleNamespaces), Name: pick(o, "slot", oracleSlots)}
+	slot := statemodel.Slot{Namespace: pick(o, "namespace", oracleNamespaces), Name: pick(o, "slot", oracleSlots)}
+	if o.index("strange", 25) == 24 {
+		slot = pick(o, "slot", oracleStrange)
+	}
+	return slot
 }
 
 func (o *oracle) createSession() {
@@ -74,9 +99,9 @@ func (o *oracle) createSession() {
 
 func (o *oracle) manageSessions() {
 	switch {
-	case len(o.want.Sessions()) < 2 && rapid.Bool().Draw(o.T, "create"):
+	case len(o.want.Sessions()) < 2 && o.index("create", 2) == 1:
 		o.createSession()
-	case o.seldom("delete"):
+	case o.index("delete", 3) == 1:
 		o.tick()
 		id := o.session()
 		err := o.sessions.Delete(o.ctx, o.account, o.sessionIDs[id])
@@ -85,7 +110,7 @@ func (o *oracle) manageSessions() {
 		o.tick()
 		id := o.session()
 		status := sessile.SessionActive
-		if o.seldom("archive") {
+		if o.index("archive", 3) == 1 {
 			status = sessile.SessionArchived
 		}
 		_, err := o.sessions.Update(o.ctx, o.account, o.sessionIDs[id], session.Patch{Status: status})
@@ -147,14 +172,8 @@ func (o *oracle) turn(branch, runType string) (statemodel.Turn, turn.Request) {
 	}
 	o.parrot.fails = want.Fails
 	var request turn.Request
-	for range rapid.IntRange(0, 3).Draw(o.T, "writes") {
+	for range o.index("writes", 4) {
 		w := statemodel.TurnWrite{Slot: o.slot(), Value: pick(o, "value", append([]string{""}, oracleValues...))}
-		if w.Namespace == "nowhere" && !o.seldom("unregistered") {
-			w.Namespace = "bond"
-		}
-		if w.Namespace == "game_state" && !o.seldom("built-in") {
-			w.Namespace = "notes"
-		}
 		want.Writes = append(want.Writes, w)
 		real := state.TurnWrite{Namespace: w.Namespace, Slot: w.Name}
 		if w.Value != "" {
@@ -251,13 +270,17 @@ func (o *oracle) failedFloor(id statemodel.SessionID, floor statemodel.FloorID) 
 func (o *oracle) fork() {
 	o.tick()
 	floor, branch := o.floor(o.session()), o.branch()
+	if branch == "main" {
+		branch = "twig"
+	}
 	_, err := o.sessions.ForkBranch(o.ctx, o.account, o.floorIDs[floor.ID], branch)
 	o.agree(err, o.want.Fork(floor.ID, branch), "fork %s from floor %d", branch, floor.ID)
 }
 
 func (o *oracle) deleteBranch() {
 	o.tick()
-	id, branch := o.session(), o.branch()
+	id := o.session()
+	branch := pick(o, "branch", append(o.want.Branches(id), "twig", "alt"))
 	got, err := o.sessions.DeleteBranch(o.ctx, o.account, o.sessionIDs[id], branch)
 	floors, code := o.want.DeleteBranch(id, branch)
 	if o.agree(err, code, "session %d deletes branch %s", id, branch) && got.Floors != floors {
@@ -275,7 +298,7 @@ func (o *oracle) deleteFloor() {
 func (o *oracle) bareFloor() {
 	o.tick()
 	id, branch := o.session(), o.branch()
-	no := int64(rapid.IntRange(0, 5).Draw(o.T, "number"))
+	no := int64(o.index("number", 8))
 	parent := o.source(id)
 	floorState := pick(o, "state", []statemodel.State{statemodel.Committed, statemodel.Failed, statemodel.Draft})
 	got, err := o.sessions.CreateFloor(o.ctx, o.account, session.NewFloor{

@@ -2,6 +2,7 @@ package turn_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/sessile-dev/sessile"
@@ -9,21 +10,27 @@ import (
 	"github.com/sessile-dev/sessile/state"
 )
 
-// compare reads everything on both sides.
+// compare reads everything on both sides; of what there is much of, a part that changes from step to step.
 func (o *oracle) compare() {
 	for _, id := range o.want.Sessions() {
 		for _, branch := range append([]string{"nowhere"}, oracleBranches...) {
 			o.compareResolve(id, branch, 0)
 		}
 		floors := o.want.Floors(id)
-		for i, f := range floors {
+		for _, f := range floors {
 			o.compareSnapshot(id, f.ID)
-			if i == o.steps%len(floors) {
-				o.compareResolve(id, oracleBranches[o.steps%len(oracleBranches)], f.ID)
-			}
+		}
+		if n := len(floors); n > 0 {
+			branch, floor := oracleBranches[o.steps%len(oracleBranches)], floors[o.steps%n].ID
+			o.compareResolve(id, branch, floor)
+			o.compareDiff(id, floor, 0, branch)
+			o.compareDiff(id, floor, floors[(o.steps/2)%n].ID, "")
 		}
 		o.compareFloors(id)
+		o.compareBranches(id)
+		o.compareDiscovery(id)
 	}
+	o.compareGone()
 	o.compareUsage()
 }
 
@@ -95,30 +102,141 @@ func (o *oracle) listFloors(id statemodel.SessionID) []sessile.Floor {
 	return floors
 }
 
-// compareFloors compares the list of floors.
+// compareFloors compares the list of floors, and those that it leaves out one by one.
 func (o *oracle) compareFloors(id statemodel.SessionID) {
 	var got, want []string
-	for _, f := range o.listFloors(id) {
+	add := func(f sessile.Floor) {
 		parent := ""
 		if f.ParentID != nil {
 			parent = *f.ParentID
 		}
-		got = append(got, floorText(f.ID, f.BranchName, f.No, string(f.State), parent))
+		got = append(got, floorText(f.ID, f.BranchName, f.No, string(f.State), parent, f.SupersededAt != nil))
+	}
+	for _, f := range o.listFloors(id) {
+		add(f)
 	}
 	for _, f := range o.want.Floors(id) {
-		if !f.Superseded {
-			want = append(want, floorText(o.floorIDs[f.ID], f.Branch, f.No, string(f.State), o.floorIDs[f.Parent]))
+		want = append(want, floorText(o.floorIDs[f.ID], f.Branch, f.No, string(f.State), o.floorIDs[f.Parent], f.Superseded))
+		if f.Superseded {
+			hidden, err := o.sessions.Floor(o.ctx, o.account, o.floorIDs[f.ID])
+			o.must(err)
+			add(hidden)
 		}
 	}
+	o.same("floors", got, want)
+}
+
+// same compares two sets.
+func (o *oracle) same(what string, got, want []string) {
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
-		o.Fatalf("floors:\n got %q\nwant %q", got, want)
+		o.Fatalf("%s:\n got %q\nwant %q", what, got, want)
 	}
 }
 
-func floorText(id, branch string, no int64, state, parent string) string {
-	return fmt.Sprintf("%s: %s %d %s under %q", id, branch, no, state, parent)
+func floorText(id, branch string, no int64, state, parent string, superseded bool) string {
+	return fmt.Sprintf("%s: %s %d %s under %q, superseded %t", id, branch, no, state, parent, superseded)
+}
+
+// compareBranches compares the list of branches with their number of floors.
+func (o *oracle) compareBranches(id statemodel.SessionID) {
+	branches, _, err := o.sessions.Branches(o.ctx, o.account, o.sessionIDs[id], sessile.Page{Limit: sessile.MaxPageSize})
+	o.must(err)
+	var got, want []string
+	for _, b := range branches {
+		got = append(got, fmt.Sprintf("%s: %d", b.Name, b.FloorCount))
+	}
+	floors := map[string]int{}
+	for _, f := range o.want.Floors(id) {
+		if !f.Superseded {
+			floors[f.Branch]++
+		}
+	}
+	for _, name := range o.want.Branches(id) {
+		want = append(want, fmt.Sprintf("%s: %d", name, floors[name]))
+	}
+	o.same("branches", got, want)
+}
+
+// compareDiscovery compares the namespaces and the materialised slots, and reads with a filter.
+func (o *oracle) compareDiscovery(id statemodel.SessionID) {
+	definitions, err := o.cells.Namespaces(o.ctx, o.account, o.sessionIDs[id])
+	o.must(err)
+	var got, filtered []string
+	for _, d := range definitions {
+		got = append(got, d.Name)
+		for _, slot := range d.Slots {
+			got = append(got, d.Name+"."+slot.Name)
+		}
+		values, err := o.cells.Resolve(o.ctx, o.account, o.sessionIDs[id], state.ResolveQuery{
+			Branch: "main", Filter: sessile.SlotFilter{Namespace: d.Name},
+		})
+		o.must(err)
+		for _, v := range values {
+			filtered = append(filtered, v.Namespace+"."+v.Slot)
+		}
+	}
+	want := append([]string{sessile.GameState}, o.want.Registered(id)...)
+	values, _ := o.want.Resolve(id, "main", 0)
+	var all []string
+	for _, v := range values {
+		all = append(all, v.Namespace+"."+v.Name)
+	}
+	o.same("discovery", got, append(want, all...))
+	o.same("resolve by namespace", filtered, all)
+}
+
+func (o *oracle) compareDiff(id statemodel.SessionID, floor, against statemodel.FloorID, branch string) {
+	entries, err := o.cells.Diff(o.ctx, o.account, o.sessionIDs[id], state.DiffQuery{
+		FloorID: o.floorIDs[floor], AgainstFloorID: o.floorIDs[against], Branch: branch,
+	})
+	o.must(err)
+	differences, _ := o.want.Diff(id, floor, against, branch)
+	var got, want []string
+	for _, e := range entries {
+		got = append(got, fmt.Sprintf("%s.%s %s from %q to %q", e.Namespace, e.Slot, e.Change, e.LeftFloorID, e.RightFloorID))
+	}
+	for _, d := range differences {
+		want = append(want, fmt.Sprintf("%s.%s %s from %q to %q", d.Namespace, d.Name, d.Change, o.floorIDs[d.Left], o.floorIDs[d.Right]))
+	}
+	if !slices.Equal(got, want) {
+		o.Fatalf("diff of %d against %d or %s:\n got %q\nwant %q", floor, against, branch, got, want)
+	}
+}
+
+// compareGone makes sure that one of the deleted floors is not found, and neither is one of the deleted sessions.
+func (o *oracle) compareGone() {
+	floors, sessions := maps.Clone(o.floorIDs), maps.Clone(o.sessionIDs)
+	live := o.want.Sessions()
+	for _, id := range live {
+		delete(sessions, id)
+		for _, f := range o.want.Floors(id) {
+			delete(floors, f.ID)
+		}
+	}
+	if floor, any := gone(o, floors); any {
+		for _, id := range live {
+			_, err := o.cells.Snapshot(o.ctx, o.account, o.sessionIDs[id], o.floorIDs[floor], sessile.SlotFilter{})
+			if sessile.CodeOf(err) != sessile.CodeNotFound {
+				o.Fatalf("deleted floor %d: %v", floor, err)
+			}
+		}
+	}
+	if id, any := gone(o, sessions); any {
+		_, err := o.cells.Resolve(o.ctx, o.account, o.sessionIDs[id], state.ResolveQuery{Branch: "main"})
+		if sessile.CodeOf(err) != sessile.CodeNotFound {
+			o.Fatalf("deleted session %d: %v", id, err)
+		}
+	}
+}
+
+// gone picks one of what is left over, another one from step to step.
+func gone[K ~int](o *oracle, left map[K]string) (K, bool) {
+	if len(left) == 0 {
+		return 0, false
+	}
+	return slices.Sorted(maps.Keys(left))[o.steps%len(left)], true
 }
 
 // compareUsage compares the counters that the store keeps with a recount.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -38,14 +39,16 @@ func TestOracle(t *testing.T) {
 func TestOracleQuotas(t *testing.T) {
 	ground := newGround(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		among := func(label string, values ...int64) int64 { return rapid.SampledFrom(values).Draw(rt, label) }
+		among := func(label string, limits ...int64) int64 {
+			return append(limits, 1<<20)[rapid.IntRange(0, len(limits)).Draw(rt, label)]
+		}
 		newOracle(rt, ground, sessile.Quotas{
 			NamespacesPerAccount: among("namespaces per account", 2, 3),
-			ItemsPerNamespace:    among("items per namespace", 2, 4, 6, 1000),
-			BytesPerNamespace:    among("bytes per namespace", 80, 150, 260, 1<<20),
-			ItemsPerAccount:      among("items per account", 8, 12, 16, 1000),
-			BytesPerAccount:      among("bytes per account", 2000, 4000, 1<<20),
-			ValueBytes:           among("value bytes", 32, 40, 80),
+			ItemsPerNamespace:    among("items per namespace", 3, 6, 10),
+			BytesPerNamespace:    among("bytes per namespace", 150, 300, 600, 4000),
+			ItemsPerAccount:      among("items per account", 8, 16, 24),
+			BytesPerAccount:      among("bytes per account", 2000, 4000, 8000),
+			ValueBytes:           among("value bytes", 32, 48),
 			LimitBuiltIn:         rapid.Bool().Draw(rt, "limit built-in"),
 		}).run()
 	})
@@ -154,31 +157,39 @@ func (o *oracle) measure() map[string]int64 {
 	return sizes
 }
 
+// run lets operations happen, each as often as its weight, and compares after every one.
 func (o *oracle) run() {
+	weights := []struct {
+		weight int
+		act    func()
+	}{
+		{5, func() { o.respond("main") }},
+		{5, func() { o.respond(o.branch()) }},
+		{5, o.write},
+		{2, o.deleteValue},
+		{5, o.retry},
+		{3, o.fork},
+		{2, o.regenerate},
+		{2, o.deleteFloor},
+		{2, o.deleteBranch},
+		{1, o.bareFloor},
+		{1, o.register},
+		{1, o.manageSessions},
+	}
+	var acts []func()
+	for _, w := range weights {
+		acts = append(acts, slices.Repeat([]func(){w.act}, w.weight)...)
+	}
 	o.createSession()
 	o.Repeat(map[string]func(*rapid.T){
-		"":                    func(*rapid.T) { o.compare() },
-		"write":               func(*rapid.T) { o.write() },
-		"write again":         func(*rapid.T) { o.write() },
-		"delete value":        func(*rapid.T) { o.deleteValue() },
-		"register":            func(*rapid.T) { o.register() },
-		"respond on main":     func(*rapid.T) { o.respond("main") },
-		"respond on a branch": func(*rapid.T) { o.respond(o.branch()) },
-		"respond on another":  func(*rapid.T) { o.respond(o.branch()) },
-		"regenerate":          func(*rapid.T) { o.regenerate() },
-		"retry":               func(*rapid.T) { o.retry() },
-		"retry again":         func(*rapid.T) { o.retry() },
-		"fork":                func(*rapid.T) { o.fork() },
-		"delete branch":       func(*rapid.T) { o.deleteBranch() },
-		"delete floor":        func(*rapid.T) { o.deleteFloor() },
-		"bare floor":          func(*rapid.T) { o.bareFloor() },
-		"manage sessions":     func(*rapid.T) { o.manageSessions() },
+		"":    func(*rapid.T) { o.compare() },
+		"act": func(*rapid.T) { acts[o.index("act", len(acts))]() },
 	})
 }
 
 // tick lets the clock advance, or not: order in the log must not hang on it.
 func (o *oracle) tick() {
-	o.clock.Add(int64(rapid.IntRange(0, 1).Draw(o.T, "clock")))
+	o.clock.Add(int64(o.index("clock", 2)))
 	o.want.SetTime(o.clock.Load())
 	o.steps++
 }
