@@ -52,14 +52,15 @@ const (
 
 // Mutation is the append-only record of one write to a cell.
 type Mutation struct {
-	Seq           int64 // given by the store, ascending, never reused
+	Address       CellAddress // names of the cell, for a driver that keeps heads at hand; not stored
+	Seq           int64       // given by the store, ascending, never reused
 	Branch        int64
 	Slot          int64
 	Present       bool
 	Value         []byte // JSON text; nil when not present
 	Size          int64  // bytes of the compact {"present":…,"value":…}
 	OnLine        bool   // it moved the branch's head; false for discarded ones and for a retry behind a later write
-	Materialises  bool   // it is the first applied one of its slot
+	Materialises  bool   // it is the first applied one of its slot; not stored
 	Kind          MutationKind
 	Status        MutationStatus
 	Floor         int64 // row of the source floor, 0 for direct writes

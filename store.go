@@ -165,6 +165,9 @@ type CellReader interface {
 	Slots(session int64) ([]Slot, error)
 	// Locate finds everything a write has to know. A missing or foreign session gives Session 0.
 	Locate(CellAddress) (Cell, error)
+	// Head finds the own head of a cell by its names, which is how most values are read. As the first read of a view it
+	// may be answered from memory; it is then as new as the newest commit. Value belongs to the store.
+	Head(CellAddress) (Version, bool, error)
 	// Heads reads every materialised slot from a branch: its own head, else, with inherit set, the exception of the
 	// floor latest, else what the branch inherited.
 	Heads(session int64, branch, latest int64, inherit bool, filter SlotFilter) ([]Version, error)
@@ -207,6 +210,7 @@ type CellWriter interface {
 
 // MutationReader reads the log.
 type MutationReader interface {
+	// Mutations lists records; of a value they hold the first 256 bytes.
 	Mutations(session int64, filter MutationFilter) (mutations []MutationRecord, total int, err error)
 	Mutation(session int64, seq int64) (MutationRecord, bool, error)
 }

@@ -196,7 +196,9 @@ func (h *Handler) run(w http.ResponseWriter, r *http.Request, pattern string, fn
 	c.header.Set("X-Request-Id", c.requestID)
 
 	answer, err := protect(c, fn)
-	if err != nil && gone(c.ctx, err) {
+	if err != nil && cancelled(c.ctx, err) {
+		// Either nobody is there to read the answer, or the server is going down and the client should come back.
+		h.errorReply(c, sessile.Errorf(sessile.CodeServerBusy, "the request was cut short, try again in a moment")).write(w)
 		h.logCall(c, pattern, start, statusClientClosed, err)
 		return
 	}
@@ -221,9 +223,9 @@ func protect(c *call, fn func(*call) (reply, error)) (answer reply, err error) {
 	return fn(c)
 }
 
-// gone reports whether the client left and err is only that. Nobody is there to read an answer.
-func gone(ctx context.Context, err error) bool {
-	return ctx.Err() != nil && errors.Is(err, context.Canceled)
+// cancelled reports whether the request's context ended and err says nothing else.
+func cancelled(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && errors.Is(err, context.Canceled) && sessile.CodeOf(err) == sessile.CodeInternal
 }
 
 // requestID is the caller's request id if it is a plain word of up to 128 characters, else a new one.

@@ -56,16 +56,16 @@ func readBranch(r *sqliteconn.Rows) sessile.Branch {
 }
 
 func (t *readTx) Branch(session int64, name string) (sessile.Branch, bool, error) {
-	return one(t.conn.Query(sqlBranch, session, name), readBranch)
+	return one(t.query(sqlBranch, session, name), readBranch)
 }
 
 func (t *readTx) BranchesNamed(account, name string) ([]sessile.Branch, error) {
-	return list(t.conn.Query(sqlBranchesNamed, name, account), readBranch)
+	return list(t.query(sqlBranchesNamed, name, account), readBranch)
 }
 
 func (t *readTx) BranchSummaries(session int64, page sessile.Page) ([]sessile.BranchSummary, int, error) {
 	total := 0
-	if _, err := t.conn.One(sqlBranchSummariesCount, func(r *sqliteconn.Rows) { total = r.Int(0) }, session); err != nil {
+	if _, err := t.oneRow(sqlBranchSummariesCount, func(r *sqliteconn.Rows) { total = r.Int(0) }, session); err != nil {
 		return nil, 0, err
 	}
 	column := "x.updated_at"
@@ -78,7 +78,7 @@ func (t *readTx) BranchSummaries(session int64, page sessile.Page) ([]sessile.Br
 		column = "x.latest_floor_no"
 	}
 	query := sqlBranchSummaries + " ORDER BY " + column + direction(page.Descending) + ", x.branch_id LIMIT ?2 OFFSET ?3"
-	summaries, err := list(t.conn.Query(query, session, page.Limit, page.Offset), func(r *sqliteconn.Rows) sessile.BranchSummary {
+	summaries, err := list(t.query(query, session, page.Limit, page.Offset), func(r *sqliteconn.Rows) sessile.BranchSummary {
 		s := sessile.BranchSummary{
 			Name: r.Text(0), FloorCount: r.Int(1), LatestFloorNo: r.Int64OrNil(2), LatestFloorID: r.TextOrNil(3), UpdatedAt: r.Int64(5),
 		}
@@ -120,6 +120,7 @@ func (t *tx) DeleteBranch(session, branch int64) (floors int, err error) {
 			return 0, err
 		}
 	}
+	t.forget = true
 	return floors, nil
 }
 

@@ -27,6 +27,17 @@ LEFT JOIN mutation m ON m.seq = v.seq AND m.branch = b.id
 LEFT JOIN floor h ON h.id = m.floor
 WHERE s.public_id = ?1 AND a.name = ?2 AND s.deleted_at IS NULL`
 
+	// sqlHead finds the own head of a cell by its names.
+	sqlHead = `SELECT n.name, x.name, n.id, x.id, x.first_seq, m.seq, m.branch, m.floor, o.public_id, m.present, m.size, m.created_at, m.value
+FROM session s JOIN account a ON a.id = s.account
+JOIN branch b ON b.session = s.id AND b.name = ?3 AND b.deleted_at IS NULL
+JOIN namespace n ON n.session = s.id AND n.name = ?4
+JOIN slot x ON x.namespace = n.id AND x.name = ?5
+JOIN visible v ON v.branch = b.id AND v.slot = x.id
+JOIN mutation m ON m.seq = v.seq AND m.branch = b.id
+LEFT JOIN floor o ON o.id = m.floor
+WHERE s.public_id = ?1 AND a.name = ?2 AND s.deleted_at IS NULL`
+
 	// pointSeq is the version a slot shows at a sessile.Point: ?2 branch, ?3 after, ?4 at, ?5 floor. Most often the
 	// head itself is old enough, and nothing has to be searched.
 	pointSeq = `CASE WHEN e.slot IS NOT NULL THEN e.seq
@@ -95,11 +106,11 @@ OR EXISTS (
 )
 
 func (t *readTx) Namespaces(session int64) ([]sessile.Namespace, error) {
-	return list(t.conn.Query(sqlNamespaces, session), t.readNamespace)
+	return list(t.query(sqlNamespaces, session), t.readNamespace)
 }
 
 func (t *readTx) Namespace(session int64, name string) (sessile.Namespace, bool, error) {
-	return one(t.conn.Query(sqlNamespace, session, name), t.readNamespace)
+	return one(t.query(sqlNamespace, session, name), t.readNamespace)
 }
 
 func (t *readTx) readNamespace(r *sqliteconn.Rows) sessile.Namespace {
@@ -134,13 +145,13 @@ func (t *readTx) carryAccount(account int64, u *sessile.Usage) {
 }
 
 func (t *readTx) Slots(session int64) ([]sessile.Slot, error) {
-	return list(t.conn.Query(sqlSlots, session), func(r *sqliteconn.Rows) sessile.Slot {
+	return list(t.query(sqlSlots, session), func(r *sqliteconn.Rows) sessile.Slot {
 		return sessile.Slot{Row: r.Int64(0), Namespace: r.Int64(1), Name: r.Text(2), FirstSeq: r.Int64(3)}
 	})
 }
 
 func (t *readTx) Locate(a sessile.CellAddress) (sessile.Cell, error) {
-	cell, _, err := one(t.conn.Query(sqlLocate, a.SessionID, a.Account, a.Branch, a.Namespace, a.Slot), func(r *sqliteconn.Rows) sessile.Cell {
+	cell, _, err := one(t.query(sqlLocate, a.SessionID, a.Account, a.Branch, a.Namespace, a.Slot), func(r *sqliteconn.Rows) sessile.Cell {
 		c := sessile.Cell{
 			Session: r.Int64(0), SessionStatus: sessile.SessionStatus(r.Text(1)), Account: r.Int64(2), Branch: r.Int64(3),
 			LastCommitSeq: r.Int64(4), Namespace: r.Int64(5), BuiltIn: r.Bool(6),
@@ -154,6 +165,21 @@ func (t *readTx) Locate(a sessile.CellAddress) (sessile.Cell, error) {
 		return c
 	})
 	return cell, err
+}
+
+func (t *readTx) Head(a sessile.CellAddress) (sessile.Version, bool, error) {
+	if t.heads == nil || t.conn != nil { // what a started transaction sees may be older than the cache
+		return one(t.query(sqlHead, a.SessionID, a.Account, a.Branch, a.Namespace, a.Slot), readVersionValue)
+	}
+	v, found, version := t.heads.get(a)
+	if found {
+		return v, true, nil
+	}
+	v, found, err := one(t.query(sqlHead, a.SessionID, a.Account, a.Branch, a.Namespace, a.Slot), readVersionValue)
+	if err == nil && found {
+		t.heads.fill(a, v, version)
+	}
+	return v, found, err
 }
 
 func readVersion(r *sqliteconn.Rows) sessile.Version {
@@ -182,32 +208,32 @@ func filtered(sql string, f sessile.SlotFilter, args []any) (string, []any) {
 
 func (t *readTx) Heads(session, branch, latest int64, inherit bool, f sessile.SlotFilter) ([]sessile.Version, error) {
 	sql, args := filtered(sqlHeads, f, []any{session, branch, inherit, nil, latest})
-	return list(t.conn.Query(sql, args...), readVersionValue)
+	return list(t.query(sql, args...), readVersionValue)
 }
 
 func (t *readTx) Versions(session int64, at sessile.Point, f sessile.SlotFilter, values bool) ([]sessile.Version, error) {
 	args := []any{session, at.Branch, at.After, at.At, at.Floor}
 	if !values {
-		return list(t.conn.Query(sqlVersionRefs, args...), readVersion)
+		return list(t.query(sqlVersionRefs, args...), readVersion)
 	}
 	sql, args := filtered(sqlVersions, f, args)
-	return list(t.conn.Query(sql, args...), readVersionValue)
+	return list(t.query(sql, args...), readVersionValue)
 }
 
 func (t *readTx) Overrides(floor int64) ([]sessile.Override, error) {
-	return list(t.conn.Query(sqlOverrides, floor), func(r *sqliteconn.Rows) sessile.Override {
+	return list(t.query(sqlOverrides, floor), func(r *sqliteconn.Rows) sessile.Override {
 		return sessile.Override{Slot: r.Int64(0), Seq: r.Int64(1)}
 	})
 }
 
 func (t *readTx) BranchVersions(branch int64) ([]sessile.Version, error) {
-	return list(t.conn.Query(sqlBranchVersions, branch), func(r *sqliteconn.Rows) sessile.Version {
+	return list(t.query(sqlBranchVersions, branch), func(r *sqliteconn.Rows) sessile.Version {
 		return sessile.Version{NamespaceRow: r.Int64(0), SlotRow: r.Int64(1), Seq: r.Int64(2), Branch: r.Int64(3), Size: r.Int64(4)}
 	})
 }
 
 func (t *readTx) flag(sql string, args ...any) (set bool, err error) {
-	_, err = t.conn.One(sql, func(r *sqliteconn.Rows) { set = r.Bool(0) }, args...)
+	_, err = t.oneRow(sql, func(r *sqliteconn.Rows) { set = r.Bool(0) }, args...)
 	return set, err
 }
 
@@ -216,7 +242,7 @@ func (t *readTx) Shown(seq int64) (bool, error) { return t.flag(sqlShown, seq) }
 func (t *readTx) IsHead(seq int64) (bool, error) { return t.flag(sqlIsHead, seq) }
 
 func (t *readTx) Usage(account int64) (u sessile.Usage, err error) {
-	_, err = t.conn.One(sqlUsage, func(r *sqliteconn.Rows) {
+	_, err = t.oneRow(sqlUsage, func(r *sqliteconn.Rows) {
 		u = sessile.Usage{Namespaces: r.Int64(0), Items: r.Int64(1), Bytes: r.Int64(2)}
 	}, account)
 	t.carryAccount(account, &u)
@@ -224,7 +250,7 @@ func (t *readTx) Usage(account int64) (u sessile.Usage, err error) {
 }
 
 func (t *readTx) NamespaceUsage(namespace int64) (u sessile.Usage, err error) {
-	_, err = t.conn.One(sqlNamespaceUsage, func(r *sqliteconn.Rows) {
+	_, err = t.oneRow(sqlNamespaceUsage, func(r *sqliteconn.Rows) {
 		u = sessile.Usage{Items: r.Int64(0), Bytes: r.Int64(1)}
 	}, namespace)
 	t.carryNamespace(namespace, &u)

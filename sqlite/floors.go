@@ -67,11 +67,11 @@ func readFloor(r *sqliteconn.Rows) sessile.Floor {
 }
 
 func (t *readTx) Floor(account, id string) (sessile.Floor, bool, error) {
-	return one(t.conn.Query(sqlFloor, id, account), readFloor)
+	return one(t.query(sqlFloor, id, account), readFloor)
 }
 
 func (t *readTx) FloorByRow(row int64) (sessile.Floor, bool, error) {
-	return one(t.conn.Query(sqlFloorByRow, row), readFloor)
+	return one(t.query(sqlFloorByRow, row), readFloor)
 }
 
 func (t *readTx) Floors(f sessile.FloorFilter) ([]sessile.Floor, int, error) {
@@ -81,7 +81,7 @@ func (t *readTx) Floors(f sessile.FloorFilter) ([]sessile.Floor, int, error) {
 	}
 	args := []any{f.Account, f.SessionID, f.Branch, string(f.State)}
 	total := 0
-	if _, err := t.conn.One("SELECT count(*)"+from, func(r *sqliteconn.Rows) { total = r.Int(0) }, args...); err != nil {
+	if _, err := t.oneRow("SELECT count(*)"+from, func(r *sqliteconn.Rows) { total = r.Int(0) }, args...); err != nil {
 		return nil, 0, err
 	}
 	column := "f.created_at"
@@ -93,19 +93,19 @@ func (t *readTx) Floors(f sessile.FloorFilter) ([]sessile.Floor, int, error) {
 	}
 	order := direction(f.Page.Descending)
 	query := "SELECT " + floorColumns + from + " ORDER BY " + column + order + ", f.id" + order + " LIMIT ?5 OFFSET ?6"
-	floors, err := list(t.conn.Query(query, append(args, f.Page.Limit, f.Page.Offset)...), readFloor)
+	floors, err := list(t.query(query, append(args, f.Page.Limit, f.Page.Offset)...), readFloor)
 	return floors, total, err
 }
 
 func (t *readTx) LatestFloor(branch int64, committed bool) (sessile.Floor, bool, error) {
 	if committed {
-		return one(t.conn.Query(sqlLatestCommittedFloor, branch), readFloor)
+		return one(t.query(sqlLatestCommittedFloor, branch), readFloor)
 	}
-	return one(t.conn.Query(sqlLatestFloor, branch), readFloor)
+	return one(t.query(sqlLatestFloor, branch), readFloor)
 }
 
 func (t *readTx) exists(sql string, args ...any) (bool, error) {
-	return t.conn.One(sql, func(*sqliteconn.Rows) {}, args...)
+	return t.oneRow(sql, func(*sqliteconn.Rows) {}, args...)
 }
 
 func (t *readTx) HasSnapshotFloor(branch int64) (bool, error) {

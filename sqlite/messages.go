@@ -44,11 +44,11 @@ func readMessage(r *sqliteconn.Rows) sessile.Message {
 }
 
 func (t *readTx) Message(account, id string) (sessile.Message, bool, error) {
-	return one(t.conn.Query(sqlMessage, id, account), readMessage)
+	return one(t.query(sqlMessage, id, account), readMessage)
 }
 
 func (t *readTx) Pages(floor int64) ([]sessile.ContentPage, error) {
-	return list(t.conn.Query(sqlPages, floor), func(r *sqliteconn.Rows) sessile.ContentPage {
+	return list(t.query(sqlPages, floor), func(r *sqliteconn.Rows) sessile.ContentPage {
 		return sessile.ContentPage{
 			Row: r.Int64(0), Floor: r.Int64(1), ID: r.Text(2), Kind: sessile.PageKind(r.Text(3)), No: r.Int64(4), Active: r.Bool(5),
 			Version: r.Int64(6), Summaries: r.Bytes(7),
@@ -57,11 +57,11 @@ func (t *readTx) Pages(floor int64) ([]sessile.ContentPage, error) {
 }
 
 func (t *readTx) PageMessages(page int64) ([]sessile.Message, error) {
-	return list(t.conn.Query(sqlPageMessages, page), readMessage)
+	return list(t.query(sqlPageMessages, page), readMessage)
 }
 
 func (t *readTx) Story(floor int64, own bool, maxFloors int) ([]sessile.Message, error) {
-	return list(t.conn.Query(sqlStory, floor, maxFloors-1, own), readMessage)
+	return list(t.query(sqlStory, floor, maxFloors-1, own), readMessage)
 }
 
 func (t *tx) AddPage(p *sessile.ContentPage) error {

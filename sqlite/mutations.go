@@ -15,6 +15,9 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 ON CONFLICT (branch, slot) DO UPDATE SET seq = excluded.seq`
 	sqlMaterialise = `UPDATE slot SET first_seq = ? WHERE id = ?`
 
+	// A list shows the beginning of a value, in bytes.
+	mutationPreview = `CAST(substr(CAST(m.value AS BLOB), 1, 256) AS TEXT)`
+
 	mutationColumns = `m.seq, m.branch, m.slot, m.present, m.value, m.size, m.on_line, m.kind, m.status, m.floor, m.run_id, m.request_id,
   m.discard_reason, m.created_at, n.name, x.name, s.public_id, b.name, f.public_id`
 	mutationJoins = ` JOIN session s ON s.id = b.session JOIN slot x ON x.id = m.slot JOIN namespace n ON n.id = x.namespace
@@ -46,6 +49,7 @@ func (t *tx) AppendMutation(m *sessile.Mutation) error {
 	if !m.OnLine {
 		return nil
 	}
+	t.heads = append(t.heads, headOf(m))
 	return t.conn.Exec(sqlMoveHead, m.Branch, m.Slot, m.Seq)
 }
 
@@ -63,20 +67,21 @@ func readMutation(r *sqliteconn.Rows) sessile.MutationRecord {
 }
 
 func (t *readTx) Mutation(session, seq int64) (sessile.MutationRecord, bool, error) {
-	return one(t.conn.Query(sqlMutation, seq, session), readMutation)
+	return one(t.query(sqlMutation, seq, session), readMutation)
 }
 
 func (t *readTx) Mutations(session int64, f sessile.MutationFilter) ([]sessile.MutationRecord, int, error) {
 	where, args := mutationWhere(f, []any{session})
 	total := 0
 	count := "SELECT (SELECT count(*)" + mutationsOnLine + where + ") + (SELECT count(*)" + mutationsOffLine + where + ")"
-	if _, err := t.conn.One(count, func(r *sqliteconn.Rows) { total = r.Int(0) }, args...); err != nil {
+	if _, err := t.oneRow(count, func(r *sqliteconn.Rows) { total = r.Int(0) }, args...); err != nil {
 		return nil, 0, err
 	}
 	order := direction(f.Page.Descending)
-	query := "SELECT " + mutationColumns + mutationsOnLine + where + " UNION ALL SELECT " + mutationColumns + mutationsOffLine + where +
+	columns := strings.Replace(mutationColumns, "m.value", mutationPreview, 1)
+	query := "SELECT " + columns + mutationsOnLine + where + " UNION ALL SELECT " + columns + mutationsOffLine + where +
 		" ORDER BY 14" + order + ", 1" + order + " LIMIT ? OFFSET ?" // by created_at, then seq
-	records, err := list(t.conn.Query(query, append(args, f.Page.Limit, f.Page.Offset)...), readMutation)
+	records, err := list(t.query(query, append(args, f.Page.Limit, f.Page.Offset)...), readMutation)
 	return records, total, err
 }
 

@@ -45,6 +45,7 @@ func planned() []struct{ name, sql string } {
 		{"namespaces", sqlNamespaces},
 		{"slots", sqlSlots},
 		{"locate", sqlLocate},
+		{"head", sqlHead},
 		{"heads", heads},
 		{"one head", oneHead},
 		{"versions at a point", versions},

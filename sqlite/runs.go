@@ -28,22 +28,22 @@ func readRun(r *sqliteconn.Rows) sessile.Run {
 }
 
 func (t *readTx) RunningRun(branch int64) (sessile.Run, bool, error) {
-	return one(t.conn.Query(sqlRunningRun, branch), readRun)
+	return one(t.query(sqlRunningRun, branch), readRun)
 }
 
 func (t *readTx) RunningRuns(session int64) ([]sessile.Run, error) {
 	if session == 0 {
-		return list(t.conn.Query(sqlAllRunningRuns), readRun)
+		return list(t.query(sqlAllRunningRuns), readRun)
 	}
-	return list(t.conn.Query(sqlRunningRuns, session), readRun)
+	return list(t.query(sqlRunningRuns, session), readRun)
 }
 
 func (t *readTx) RunByRow(row int64) (sessile.Run, bool, error) {
-	return one(t.conn.Query(sqlRunByRow, row), readRun)
+	return one(t.query(sqlRunByRow, row), readRun)
 }
 
 func (t *readTx) FloorRun(floor int64) (sessile.Run, bool, error) {
-	return one(t.conn.Query(sqlFloorRun, floor), readRun)
+	return one(t.query(sqlFloorRun, floor), readRun)
 }
 
 func (t *tx) AddRun(r *sessile.Run) error {

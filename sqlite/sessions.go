@@ -58,17 +58,17 @@ func readSession(r *sqliteconn.Rows) sessile.Session {
 }
 
 func (t *readTx) Session(account, id string) (sessile.Session, bool, error) {
-	return one(t.conn.Query(sqlSession, id, account), readSession)
+	return one(t.query(sqlSession, id, account), readSession)
 }
 
 func (t *readTx) SessionByRow(row int64) (sessile.Session, bool, error) {
-	return one(t.conn.Query(sqlSessionByRow, row), readSession)
+	return one(t.query(sqlSessionByRow, row), readSession)
 }
 
 func (t *readTx) Sessions(account string, f sessile.SessionFilter) ([]sessile.Session, int, error) {
 	args := []any{account, string(f.Status), strings.ToLower(f.Keyword)}
 	total := 0
-	if _, err := t.conn.One(sqlSessionsCount, func(r *sqliteconn.Rows) { total = r.Int(0) }, args...); err != nil {
+	if _, err := t.oneRow(sqlSessionsCount, func(r *sqliteconn.Rows) { total = r.Int(0) }, args...); err != nil {
 		return nil, 0, err
 	}
 	column := "s.created_at"
@@ -77,7 +77,7 @@ func (t *readTx) Sessions(account string, f sessile.SessionFilter) ([]sessile.Se
 	}
 	order := direction(f.Page.Descending)
 	query := sqlSessions + " ORDER BY " + column + order + ", s.id" + order + " LIMIT ?4 OFFSET ?5"
-	sessions, err := list(t.conn.Query(query, append(args, f.Page.Limit, f.Page.Offset)...), readSession)
+	sessions, err := list(t.query(query, append(args, f.Page.Limit, f.Page.Offset)...), readSession)
 	return sessions, total, err
 }
 
@@ -145,6 +145,7 @@ func (t *tx) DeleteSession(s *sessile.Session) error {
 			return err
 		}
 	}
+	t.forget = true
 	return t.conn.Exec(sqlDeleteSession, t.now, s.Row)
 }
 

@@ -30,6 +30,8 @@ type Options struct {
 	CheckpointBytes int64
 	// LogLimitBytes is the size at which the writer waits for readers to let go of the log; default 64 MiB.
 	LogLimitBytes int64
+	// HeadCacheBytes bounds the memory for heads that are read by name; default 64 MiB, negative for none.
+	HeadCacheBytes int64
 }
 
 func (o Options) withDefaults() Options {
@@ -51,6 +53,9 @@ func (o Options) withDefaults() Options {
 	if o.LogLimitBytes == 0 {
 		o.LogLimitBytes = 64 << 20
 	}
+	if o.HeadCacheBytes == 0 {
+		o.HeadCacheBytes = 64 << 20
+	}
 	return o
 }
 
@@ -61,6 +66,7 @@ type Store struct {
 	schema  int
 	writer  *writer
 	readers *readerPool
+	heads   *headCache
 
 	closeOnce sync.Once
 	closeErr  error
@@ -99,7 +105,8 @@ func (s *Store) open(ctx context.Context, options Options) error {
 		return err
 	}
 	s.schema = schema
-	s.writer, err = newWriter(s.path, options)
+	s.heads = newHeadCache(options.HeadCacheBytes)
+	s.writer, err = newWriter(s.path, s.heads, options)
 	if err != nil {
 		return err
 	}
@@ -149,18 +156,15 @@ func createPrivate(path string) error {
 
 // View runs fn over one consistent, committed state.
 func (s *Store) View(ctx context.Context, fn func(sessile.ReadTx) error) error {
-	conn, err := s.readers.acquire(ctx)
-	if err != nil {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
-	defer s.readers.release(conn)
-	if err := conn.Exec(sqlBeginRead); err != nil {
-		return err
+	if s.readers.isClosed() {
+		return errClosed
 	}
-	defer func() {
-		_ = conn.Exec(sqlCommit) // ends a read: there is nothing to lose
-	}()
-	return fn(&readTx{conn: conn})
+	t := &readTx{ctx: ctx, pool: s.readers, heads: s.heads}
+	defer t.end()
+	return fn(t)
 }
 
 // Update runs fn in the writer and returns when its effect is durable.
@@ -242,6 +246,12 @@ func (p *readerPool) take(ctx context.Context) (*sqliteconn.Conn, error) {
 func (p *readerPool) release(conn *sqliteconn.Conn) {
 	p.free <- conn
 	p.mu.RUnlock()
+}
+
+func (p *readerPool) isClosed() bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.closed
 }
 
 func (p *readerPool) close() error {

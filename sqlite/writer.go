@@ -47,6 +47,7 @@ type writer struct {
 	queue      chan *request
 	stopped    chan struct{} // closed when the goroutine has ended
 	checkpoint *checkpointer
+	cache      *headCache
 
 	mu     sync.RWMutex // held for reading while a request enters the queue; close takes it for writing
 	closed bool
@@ -54,17 +55,19 @@ type writer struct {
 	// What follows belongs to the goroutine.
 	lastSeq int64
 	lastNow int64
-	usage   usageDeltas // of the batch
-	bytes   int         // appended in the batch
+	usage   usageDeltas // of the batch, as is what follows
+	heads   []committedHead
+	forget  bool
+	bytes   int // appended
 }
 
-func newWriter(path string, options Options) (*writer, error) {
+func newWriter(path string, cache *headCache, options Options) (*writer, error) {
 	conn, err := sqliteconn.Open(path, sqliteconn.Options{CacheKiB: writerCacheKiB})
 	if err != nil {
 		return nil, err
 	}
 	w := &writer{
-		conn: conn, clock: options.Clock, logger: options.Logger,
+		conn: conn, clock: options.Clock, logger: options.Logger, cache: cache,
 		queue: make(chan *request, options.QueueLength), stopped: make(chan struct{}),
 	}
 	if err := w.load(); err != nil {
@@ -147,7 +150,7 @@ func (w *writer) batch(first *request) {
 		first.done <- storeError(err)
 		return
 	}
-	w.usage, w.bytes = usageDeltas{}, 0
+	w.usage, w.heads, w.forget, w.bytes = usageDeltas{}, w.heads[:0], false, 0
 	seqBefore := w.lastSeq
 	accepted := make([]*request, 0, maxBatchRequests)
 	for r := first; r != nil; r = w.next(len(accepted)) {
@@ -166,6 +169,9 @@ func (w *writer) batch(first *request) {
 		}
 	}
 	err := w.commit(seqBefore)
+	if err == nil {
+		w.publish()
+	}
 	for _, r := range accepted {
 		r.done <- err
 	}
@@ -205,6 +211,8 @@ func (w *writer) one(r *request) (err error) {
 		return storeError(err)
 	}
 	w.usage.merge(&tx.usage)
+	w.heads = append(w.heads, tx.heads...)
+	w.forget = w.forget || tx.forget
 	return nil
 }
 
@@ -215,6 +223,18 @@ func call(fn func(sessile.Tx) error, tx *tx) (err error) {
 		}
 	}()
 	return fn(tx)
+}
+
+// publish brings the cache of heads up to what was committed.
+func (w *writer) publish() {
+	if w.forget {
+		w.cache.clear()
+		return
+	}
+	for i := range w.heads {
+		w.cache.publish(&w.heads[i])
+	}
+	clear(w.heads) // lets go of the values
 }
 
 // commit writes what the batch carried in memory and commits.

@@ -14,6 +14,15 @@ const everything = math.MaxInt64
 // (spec/governed-state.md, 1.6 and 4.5). The branch need not exist. Codes: not_found for the session or the floor.
 func (s *Service) Resolve(ctx context.Context, account, sessionID string, q ResolveQuery) (values []Value, err error) {
 	err = s.store.View(ctx, func(tx sessile.ReadTx) error {
+		if q.SourceFloorID == "" && q.Filter.Namespace != "" && q.Filter.Slot != "" {
+			head, found, err := tx.Head(sessile.CellAddress{
+				Account: account, SessionID: sessionID, Branch: q.Branch, Namespace: q.Filter.Namespace, Slot: q.Filter.Slot,
+			})
+			if err != nil || found {
+				values = []Value{headValue(sessionID, q.Branch, &head)}
+				return err
+			}
+		}
 		session, err := ownSession(tx, account, sessionID)
 		if err != nil {
 			return err
@@ -110,13 +119,10 @@ func liveVersions(tx sessile.ReadTx, session int64, branch *sessile.Branch, late
 
 func liveValue(session *sessile.Session, branch string, branchRow int64, latest *sessile.Floor, v *sessile.Version) Value {
 	if v.Seq != 0 && v.Branch == branchRow {
-		value := valueOf(session, v)
-		value.Source, value.BranchID, value.FloorID = SourceLiveHead, branch, v.FloorID
-		value.UpdatedAt = &v.CreatedAt
-		return value
+		return headValue(session.ID, branch, v)
 	}
 	if latest != nil && v.FirstSeq <= latest.SnapshotSeq {
-		value := valueOf(session, v)
+		value := valueOf(session.ID, v)
 		value.Source, value.BranchID, value.FloorID = SourceBranchSnapshot, latest.BranchName, latest.ID
 		value.UpdatedAt = &latest.CommittedAt
 		return value
@@ -137,7 +143,7 @@ func floorValues(tx sessile.ReadTx, session *sessile.Session, branch string, flo
 			values = append(values, noValue(session, v, branch, floor.ID))
 			continue
 		}
-		value := valueOf(session, v)
+		value := valueOf(session.ID, v)
 		value.Source, value.BranchID, value.FloorID = SourceFloorSnapshot, floor.BranchName, floor.ID
 		value.UpdatedAt = &floor.CommittedAt
 		values = append(values, value)
@@ -153,7 +159,7 @@ func snapshot(tx sessile.ReadTx, session *sessile.Session, floor *sessile.Floor,
 	values := make([]SnapshotValue, 0, len(versions))
 	for i := range versions {
 		v := &versions[i]
-		value := valueOf(session, v)
+		value := valueOf(session.ID, v)
 		entry := SnapshotValue{
 			Namespace: value.Namespace, Slot: value.Slot, Present: value.Present, Data: value.Data, SessionID: session.ID,
 			BranchID: floor.BranchName, FloorID: floor.ID, MutationIDs: value.MutationIDs,
@@ -179,9 +185,17 @@ func stored(floor *sessile.Floor, v *sessile.Version) bool {
 	return floor.HasSnapshot() && v.FirstSeq <= floor.SnapshotSeq
 }
 
-func valueOf(session *sessile.Session, v *sessile.Version) Value {
+// headValue is the branch's own head as a reader sees it.
+func headValue(sessionID, branch string, v *sessile.Version) Value {
+	value := valueOf(sessionID, v)
+	value.Source, value.BranchID, value.FloorID = SourceLiveHead, branch, v.FloorID
+	value.UpdatedAt = &v.CreatedAt
+	return value
+}
+
+func valueOf(sessionID string, v *sessile.Version) Value {
 	value := Value{
-		Namespace: v.Namespace, Slot: v.Slot, Present: v.Present, Data: v.Value, SessionID: session.ID, MutationIDs: []string{},
+		Namespace: v.Namespace, Slot: v.Slot, Present: v.Present, Data: v.Value, SessionID: sessionID, MutationIDs: []string{},
 	}
 	if v.Value == nil {
 		value.Data = null

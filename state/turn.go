@@ -126,7 +126,7 @@ func (s *Service) DiscardFloor(tx sessile.Tx, c *FloorCommit, reason string) err
 		}
 		m := mutationOf(c, &w)
 		m.Status, m.DiscardReason = sessile.StatusDiscarded, reason
-		if err := appendTo(tx, &cell, Address{Branch: c.Branch.Name, Namespace: w.Namespace, Slot: w.Slot}, &m); err != nil {
+		if err := appendTo(tx, &cell, c.address(&w), &m); err != nil {
 			return err
 		}
 	}
@@ -134,9 +134,13 @@ func (s *Service) DiscardFloor(tx sessile.Tx, c *FloorCommit, reason string) err
 }
 
 func (s *Service) locate(tx sessile.ReadTx, c *FloorCommit, w *staged) (sessile.Cell, error) {
-	return tx.Locate(sessile.CellAddress{
+	return tx.Locate(c.address(w))
+}
+
+func (c *FloorCommit) address(w *staged) sessile.CellAddress {
+	return sessile.CellAddress{
 		Account: c.Session.Account, SessionID: c.Session.ID, Branch: c.Branch.Name, Namespace: w.Namespace, Slot: w.Slot,
-	})
+	}
 }
 
 func mutationOf(c *FloorCommit, w *staged) sessile.Mutation {
@@ -154,7 +158,7 @@ func (s *Service) apply(tx sessile.Tx, c *FloorCommit, cell *sessile.Cell, w *st
 	if budget := s.budget(w.kind == sessile.KindFirstParty, w.Slot); m.Size > budget {
 		return m, tooLarge(m.Size, budget)
 	}
-	err := appendTo(tx, cell, Address{Branch: c.Branch.Name, Namespace: w.Namespace, Slot: w.Slot}, &m)
+	err := appendTo(tx, cell, c.address(w), &m)
 	return m, err
 }
 

@@ -43,9 +43,10 @@ func (s *Service) put(ctx context.Context, account, sessionID string, a Address,
 }
 
 func (s *Service) directWrite(tx sessile.Tx, account, sessionID string, a Address, data jsontext.Value, requestID string) (sessile.Mutation, error) {
-	cell, err := tx.Locate(sessile.CellAddress{
+	address := sessile.CellAddress{
 		Account: account, SessionID: sessionID, Branch: a.Branch, Namespace: a.Namespace, Slot: a.Slot,
-	})
+	}
+	cell, err := tx.Locate(address)
 	if err != nil {
 		return sessile.Mutation{}, err
 	}
@@ -67,7 +68,7 @@ func (s *Service) directWrite(tx sessile.Tx, account, sessionID string, a Addres
 		Present: data != nil, Value: data, Size: size, OnLine: true, Kind: sessile.KindDirect,
 		Status: sessile.StatusApplied, RequestID: requestID,
 	}
-	if err := appendTo(tx, &cell, a, &m); err != nil {
+	if err := appendTo(tx, &cell, address, &m); err != nil {
 		return sessile.Mutation{}, err
 	}
 	return m, tx.AddUsage(cell.Account, cell.Namespace, grown.Items, grown.Bytes)
@@ -114,7 +115,7 @@ func plus(a, b sessile.Usage) sessile.Usage {
 }
 
 // appendTo appends the mutation to the cell, making the rows of branch and slot where they are missing.
-func appendTo(tx sessile.Tx, cell *sessile.Cell, a Address, m *sessile.Mutation) error {
+func appendTo(tx sessile.Tx, cell *sessile.Cell, a sessile.CellAddress, m *sessile.Mutation) error {
 	if cell.Branch == 0 {
 		b := sessile.Branch{Session: cell.Session, Name: a.Branch, CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
 		if err := tx.AddBranch(&b); err != nil {
@@ -129,7 +130,7 @@ func appendTo(tx sessile.Tx, cell *sessile.Cell, a Address, m *sessile.Mutation)
 		}
 		cell.Slot = slot.Row
 	}
-	m.Branch, m.Slot = cell.Branch, cell.Slot
+	m.Address, m.Branch, m.Slot = a, cell.Branch, cell.Slot
 	m.Materialises = m.Status == sessile.StatusApplied && !cell.Materialised
 	return tx.AppendMutation(m)
 }

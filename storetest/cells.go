@@ -1,8 +1,11 @@
 package storetest
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"sync"
+	"sync/atomic"
 
 	"github.com/sessile-dev/sessile"
 )
@@ -139,6 +142,121 @@ func cellHeadsAndPoints(f *fixture) {
 		f.same("off the line", shows(tx.Heads(g.session.Row, g.main.Row, 0, false, everything)), fmt.Sprintf("x%d y%d ", x3.Seq, y2.Seq))
 		f.same("is head", []bool{must(tx.IsHead(x1.Seq)), must(tx.IsHead(x3.Seq)), must(tx.IsHead(off.Seq))}, []bool{false, true, false})
 	})
+}
+
+// cellHead reads heads by name in every way a driver may keep them at hand.
+func cellHead(f *fixture) {
+	var g ground
+	f.update(func(tx sessile.Tx) { g = f.ground(tx) })
+	at := sessile.CellAddress{Account: "a", SessionID: g.session.ID, Branch: "main", Namespace: "notes", Slot: "x"}
+	read := func(at sessile.CellAddress) string {
+		out := ""
+		for range 2 { // the second time perhaps from memory
+			f.view(func(tx sessile.ReadTx) {
+				v, ok, err := tx.Head(at)
+				f.ok(err)
+				if out = "none"; ok {
+					out = fmt.Sprintf("%d %s %q", v.Seq, v.Value, v.FloorID)
+				}
+			})
+		}
+		return out
+	}
+	write := func(value string, floor int64) sessile.Mutation {
+		m := sessile.Mutation{
+			Address: at, Branch: g.main.Row, Slot: g.x.Row, Present: true, Value: []byte(value), OnLine: true, Materialises: true,
+			Kind: sessile.KindDirect, Status: sessile.StatusApplied, Floor: floor,
+		}
+		f.update(func(tx sessile.Tx) {
+			f.ok(tx.AppendMutation(&m))
+			f.same("inside", found(tx.Head(at)).Seq, m.Seq)
+		})
+		return m
+	}
+	f.same("never written", read(at), "none")
+	m := write("1", 0)
+	f.same("written", read(at), fmt.Sprintf("%d 1 \"\"", m.Seq))
+	m = write("2", 0)
+	f.same("written again", read(at), fmt.Sprintf("%d 2 \"\"", m.Seq))
+	var floor sessile.Floor
+	f.update(func(tx sessile.Tx) { floor = f.floor(tx, g.main, 0, 0, sessile.FloorGenerating) })
+	m = write("3", floor.Row)
+	f.same("by a turn", read(at), fmt.Sprintf("%d 3 %q", m.Seq, floor.ID))
+	refused := f.store.Update(f.Context(), func(tx sessile.Tx) error {
+		n := sessile.Mutation{Address: at, Branch: g.main.Row, Slot: g.x.Row, Present: true, Value: []byte("4"), OnLine: true, Status: sessile.StatusApplied}
+		f.ok(tx.AppendMutation(&n))
+		return sessile.NotFound()
+	})
+	f.same("refused", sessile.CodeOf(refused), sessile.CodeNotFound)
+	f.same("a refused write", read(at), fmt.Sprintf("%d 3 %q", m.Seq, floor.ID))
+
+	foreign, other := at, at
+	foreign.Account, other.Branch = "b", "alt"
+	f.same("of another account", read(foreign), "none")
+	f.same("on another branch", read(other), "none")
+
+	var alt sessile.Branch
+	f.update(func(tx sessile.Tx) {
+		alt = f.branch(tx, g.session.Row, "alt")
+		f.ok(tx.AppendMutation(&sessile.Mutation{
+			Address: other, Branch: alt.Row, Slot: g.x.Row, Present: true, Value: []byte("5"), OnLine: true, Status: sessile.StatusApplied,
+		}))
+	})
+	if read(other) == "none" {
+		f.Error("the head of the other branch is not found")
+	}
+	f.update(func(tx sessile.Tx) { must(tx.DeleteBranch(g.session.Row, alt.Row)) })
+	f.same("its branch deleted", read(other), "none")
+	f.update(func(tx sessile.Tx) { f.ok(tx.DeleteSession(&g.session)) })
+	f.same("its session deleted", read(at), "none")
+}
+
+// cellHeadRace lets readers and a writer race for the memory a driver may keep: nobody may see a head older than one
+// that had been acknowledged before the reader asked.
+func cellHeadRace(f *fixture) {
+	var g ground
+	f.update(func(tx sessile.Tx) { g = f.ground(tx) })
+	at := sessile.CellAddress{Account: "a", SessionID: g.session.ID, Branch: "main", Namespace: "notes", Slot: "x"}
+	var acknowledged atomic.Int64
+	done := make(chan struct{})
+	var group sync.WaitGroup
+	group.Go(func() {
+		defer close(done)
+		for i := range 400 {
+			m := sessile.Mutation{
+				Address: at, Branch: g.main.Row, Slot: g.x.Row, Present: true, Value: fmt.Append(nil, i), OnLine: true, Status: sessile.StatusApplied,
+				Materialises: i == 0,
+			}
+			if err := f.store.Update(context.Background(), func(tx sessile.Tx) error { return tx.AppendMutation(&m) }); err != nil {
+				f.Error(err)
+			}
+			acknowledged.Store(m.Seq)
+		}
+	})
+	for range 4 {
+		group.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				least := acknowledged.Load()
+				err := f.store.View(context.Background(), func(tx sessile.ReadTx) error {
+					v, ok, err := tx.Head(at)
+					if err == nil && least > 0 && (!ok || v.Seq < least) {
+						err = fmt.Errorf("saw %d after %d was acknowledged", v.Seq, least)
+					}
+					return err
+				})
+				if err != nil {
+					f.Error(err)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
 }
 
 func cellBase(f *fixture) {

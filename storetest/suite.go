@@ -49,6 +49,8 @@ func Run(t *testing.T, open Open) {
 		{"cells/namespaces and slots", cellNamespaces},
 		{"cells/locate", cellLocate},
 		{"cells/heads and points", cellHeadsAndPoints},
+		{"cells/head by name", cellHead},
+		{"cells/head by name in a race", cellHeadRace},
 		{"cells/base", cellBase},
 		{"cells/overrides", cellOverrides},
 		{"cells/shown", cellShown},

@@ -12,6 +12,9 @@ type Rows struct {
 	err   error
 }
 
+// Failed is the result of a statement that could not be started.
+func Failed(err error) Rows { return Rows{err: err} }
+
 // Next steps to the next row.
 func (r *Rows) Next() bool {
 	if r.err != nil || r.done || r.stmt == nil {
