@@ -40,12 +40,10 @@ VALUES (?, ?, ?, ?, ?, ?, ?)`
 	sqlForgetBranchSources  = `UPDATE branch SET source_floor = NULL WHERE source_floor IN (SELECT id FROM floor WHERE branch = ?)`
 	sqlDeleteBranchOverride = `DELETE FROM floor_slot WHERE floor IN (SELECT id FROM floor WHERE branch = ?)`
 
-	// Two steps: what was only inherited goes, own heads lose what they inherited. (A branch can inherit its own head
-	// back over a fork of a fork, so the two cannot be told apart by comparing pointers.)
-	sqlForgetInherited = `DELETE FROM visible WHERE branch = ?1 AND base IS NOT NULL
-  AND NOT EXISTS (SELECT 1 FROM mutation m WHERE m.seq = visible.seq AND m.branch = ?1)`
-	sqlForgetBase = `UPDATE visible SET base = NULL WHERE branch = ? AND base IS NOT NULL`
-	sqlSetBased   = `UPDATE branch SET based = 1, fork_seq = ?, updated_at = ? WHERE id = ?`
+	// Two steps: what was only inherited goes, own heads lose what they inherited.
+	sqlForgetInherited = `DELETE FROM visible WHERE branch = ? AND own = 0`
+	sqlForgetBase      = `UPDATE visible SET base = NULL WHERE branch = ? AND base IS NOT NULL`
+	sqlSetBased        = `UPDATE branch SET based = 1, fork_seq = ?, updated_at = ? WHERE id = ?`
 )
 
 func readBranch(r *sqliteconn.Rows) sessile.Branch {

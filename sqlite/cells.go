@@ -22,8 +22,8 @@ FROM session s JOIN account a ON a.id = s.account
 LEFT JOIN branch b ON b.session = s.id AND b.name = ?3 AND b.deleted_at IS NULL
 LEFT JOIN namespace n ON n.session = s.id AND n.name = ?4
 LEFT JOIN slot x ON x.namespace = n.id AND x.name = ?5
-LEFT JOIN visible v ON v.branch = b.id AND v.slot = x.id
-LEFT JOIN mutation m ON m.seq = v.seq AND m.branch = b.id
+LEFT JOIN visible v ON v.branch = b.id AND v.slot = x.id AND v.own = 1
+LEFT JOIN mutation m ON m.seq = v.seq
 LEFT JOIN floor h ON h.id = m.floor
 WHERE s.public_id = ?1 AND a.name = ?2 AND s.deleted_at IS NULL`
 
@@ -33,8 +33,8 @@ FROM session s JOIN account a ON a.id = s.account
 JOIN branch b ON b.session = s.id AND b.name = ?3 AND b.deleted_at IS NULL
 JOIN namespace n ON n.session = s.id AND n.name = ?4
 JOIN slot x ON x.namespace = n.id AND x.name = ?5
-JOIN visible v ON v.branch = b.id AND v.slot = x.id
-JOIN mutation m ON m.seq = v.seq AND m.branch = b.id
+JOIN visible v ON v.branch = b.id AND v.slot = x.id AND v.own = 1
+JOIN mutation m ON m.seq = v.seq
 LEFT JOIN floor o ON o.id = m.floor
 WHERE s.public_id = ?1 AND a.name = ?2 AND s.deleted_at IS NULL`
 
@@ -42,7 +42,7 @@ WHERE s.public_id = ?1 AND a.name = ?2 AND s.deleted_at IS NULL`
 	// head itself is old enough, and nothing has to be searched.
 	pointSeq = `CASE WHEN e.slot IS NOT NULL THEN e.seq
   WHEN v.seq IS NULL THEN NULL
-  WHEN v.seq = v.base THEN v.base
+  WHEN v.own = 0 THEN v.base
   WHEN v.seq <= ?4 AND v.seq > ?3 THEN v.seq
   ELSE coalesce((SELECT x.seq FROM mutation x WHERE x.branch = ?2 AND x.slot = s.id AND x.on_line = 1
     AND x.seq <= ?4 AND x.seq > ?3 ORDER BY x.seq DESC LIMIT 1), v.base) END`
@@ -58,13 +58,13 @@ LEFT JOIN visible v ON v.branch = ?2 AND v.slot = s.id`
 	sqlVersions    = versionColumns + `, m.value` + pointFrom + ` LEFT JOIN mutation m ON m.seq = ` + pointSeq + versionEnd
 
 	// headSeq is the version a branch shows now: ?2 branch, ?3 whether it inherits, ?5 its latest floor.
-	headSeq  = `CASE WHEN v.seq IS NOT v.base THEN v.seq WHEN ?3 = 0 THEN NULL WHEN e.slot IS NOT NULL THEN e.seq ELSE v.base END`
+	headSeq  = `CASE WHEN v.own = 1 THEN v.seq WHEN ?3 = 0 THEN NULL WHEN e.slot IS NOT NULL THEN e.seq ELSE v.base END`
 	sqlHeads = versionColumns + `, m.value` + pointFrom + ` LEFT JOIN mutation m ON m.seq = ` + headSeq + versionEnd
 
 	// Materialized, or the search for the version would run once per column that names it.
 	sqlLayBase = `WITH shown (slot, seq) AS MATERIALIZED (SELECT s.id, ` + pointSeq + pointFrom + `
   WHERE n.session = ?1 AND s.first_seq IS NOT NULL)
-INSERT INTO visible (branch, slot, seq, base) SELECT ?6, slot, seq, seq FROM shown WHERE seq IS NOT NULL
+INSERT INTO visible (branch, slot, seq, own, base) SELECT ?6, slot, seq, 0, seq FROM shown WHERE seq IS NOT NULL
 ON CONFLICT (branch, slot) DO UPDATE SET base = excluded.base`
 
 	sqlOverrides = `SELECT slot, seq FROM floor_slot WHERE floor = ?`
@@ -93,7 +93,7 @@ OR EXISTS (
   AND f.commit_seq < coalesce((SELECT min(x.seq) FROM mutation x
     WHERE x.branch = c.id AND x.slot = m.slot AND x.on_line = 1 AND x.seq > c.fork_seq), 9223372036854775807)
   AND NOT EXISTS (SELECT 1 FROM floor_slot e WHERE e.floor = f.id AND e.slot = m.slot))`
-	sqlIsHead = `SELECT EXISTS (SELECT 1 FROM mutation m JOIN visible v ON v.branch = m.branch AND v.slot = m.slot AND v.seq = m.seq WHERE m.seq = ?)`
+	sqlIsHead = `SELECT EXISTS (SELECT 1 FROM mutation m JOIN visible v ON v.branch = m.branch AND v.slot = m.slot AND v.seq = m.seq AND v.own = 1 WHERE m.seq = ?)`
 
 	sqlUsage          = `SELECT namespaces, items, bytes FROM account WHERE id = ?`
 	sqlNamespaceUsage = `SELECT items, bytes FROM namespace WHERE id = ?`

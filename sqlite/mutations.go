@@ -11,8 +11,8 @@ import (
 const (
 	sqlAppend = `INSERT INTO mutation (seq, branch, slot, on_line, present, kind, status, floor, size, created_at, run_id, request_id, discard_reason, value)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	sqlMoveHead = `INSERT INTO visible (branch, slot, seq) VALUES (?, ?, ?)
-ON CONFLICT (branch, slot) DO UPDATE SET seq = excluded.seq`
+	sqlMoveHead = `INSERT INTO visible (branch, slot, seq, own) VALUES (?, ?, ?, 1)
+ON CONFLICT (branch, slot) DO UPDATE SET seq = excluded.seq, own = 1`
 	sqlMaterialise = `UPDATE slot SET first_seq = ? WHERE id = ?`
 
 	// A list shows the beginning of a value, in bytes.

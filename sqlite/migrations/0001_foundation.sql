@@ -170,6 +170,7 @@ CREATE TABLE visible (
   branch INTEGER NOT NULL,
   slot   INTEGER NOT NULL,
   seq    INTEGER NOT NULL,              -- the own head, else what was inherited
+  own    INTEGER NOT NULL,              -- which of the two; a branch can inherit its own head back, over a fork of a fork
   base   INTEGER,                       -- what the branch inherited at its fork
   PRIMARY KEY (branch, slot)
 ) STRICT, WITHOUT ROWID;
