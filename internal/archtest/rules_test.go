@@ -41,6 +41,7 @@ func imports() map[string]rule {
 		"auth":    {imports: []string{"."}},
 		"httpapi": {imports: []string{".", "auth", "model", "session", "state", "turn"}},
 		"config":  {imports: []string{"."}},
+		"client":  {imports: []string{"."}, external: []string{"github.com/go-json-experiment/json"}},
 
 		// The wiring.
 		"cmd/sessile": {anything: true},

@@ -1,0 +1,269 @@
+package client_test
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessile-dev/sessile"
+	"github.com/sessile-dev/sessile/client"
+	"github.com/sessile-dev/sessile/httpapi"
+)
+
+// world is what the steps of [TestRoutes] hand on.
+type world struct {
+	*client.Client
+	session, floor, second, message string
+}
+
+// step calls one method. What it returns, written as JSON, must be the data of the answer to the byte: so no member of the
+// wire is missing in the result.
+type step struct {
+	method string // of the client, as the function is named in httpapi
+	route  string
+	call   func(ctx context.Context, w *world) (any, error)
+}
+
+const tricky = `{"big":12345678901234567890,"text":"\u00e9 </script>","n":1.0}`
+
+func steps() []step {
+	trust := client.Address{BranchID: "main", Namespace: "bond_log", Slot: "trust"}
+	return []step{
+		{"Health", "GET /health", func(ctx context.Context, w *world) (any, error) { return w.Health(ctx) }},
+		{"ShowVersion", "GET /version", func(ctx context.Context, w *world) (any, error) { return w.ShowVersion(ctx) }},
+
+		{"CreateSession", "POST /sessions", func(ctx context.Context, w *world) (any, error) {
+			yes := true
+			s, err := w.CreateSession(ctx, client.SessionInput{
+				Title: "First", CharacterID: "c1", CharacterSnapshot: jsontext.Value(tricky), UserSnapshot: jsontext.Value(`{}`),
+				PresetID: client.SetTo("p"), RegexProfileID: client.Unset(), DeepBinding: &yes, ModelName: "m",
+				ModelParams: jsontext.Value(`{"a":[1]}`), PromptMode: "native", Metadata: jsontext.Value(tricky),
+			})
+			w.session = s.ID
+			return s, err
+		}},
+		{"CreateSession", "POST /sessions", func(ctx context.Context, w *world) (any, error) {
+			return w.CreateSession(ctx, client.SessionInput{})
+		}},
+		{"ListSessions", "GET /sessions", func(ctx context.Context, w *world) (any, error) {
+			p, err := w.ListSessions(ctx, client.SessionQuery{
+				Status: sessile.SessionActive, Keyword: "FIRST",
+				Paging: client.Paging{Limit: 1, SortBy: "updated_at", SortOrder: "asc"},
+			})
+			want := client.Meta{Total: 1, Limit: 1, SortBy: "updated_at", SortOrder: "asc"}
+			if p.Meta != want {
+				return nil, sessile.Errorf("meta", "%+v", p.Meta)
+			}
+			return p.Items, err
+		}},
+		{"GetSession", "GET /sessions/{session}", func(ctx context.Context, w *world) (any, error) {
+			return w.GetSession(ctx, w.session)
+		}},
+		{"UpdateSession", "PATCH /sessions/{session}", func(ctx context.Context, w *world) (any, error) {
+			s, err := w.UpdateSession(ctx, w.session, client.SessionInput{Title: "Second", PresetID: client.Unset()})
+			if s.PresetID != nil {
+				return nil, sessile.Errorf("preset", "%s is still there", *s.PresetID)
+			}
+			return s, err
+		}},
+
+		{"RegisterNamespace", "POST /sessions/{session}/state/namespaces", func(ctx context.Context, w *world) (any, error) {
+			return w.RegisterNamespace(ctx, w.session, client.Registration{
+				Namespace: "bond_log", LogicalOwnerType: "plugin", LogicalOwnerID: "@guild/bonds",
+			})
+		}},
+		{"WriteValue", "POST /sessions/{session}/state/values/write", func(ctx context.Context, w *world) (any, error) {
+			return w.WriteValue(ctx, w.session, trust, jsontext.Value(tricky))
+		}},
+		{"WriteValue", "POST /sessions/{session}/state/values/write", func(ctx context.Context, w *world) (any, error) {
+			odd := client.Address{BranchID: "x y/z?#%ü", Namespace: "bond_log", Slot: "a/b: ü"}
+			return w.WriteValue(ctx, w.session, odd, jsontext.Value(`null`))
+		}},
+		{"Resolve", "GET /sessions/{session}/state/resolve", func(ctx context.Context, w *world) (any, error) {
+			v, err := w.Resolve(ctx, w.session, client.ResolveQuery{
+				BranchID: "x y/z?#%ü", Filter: client.Filter{Namespace: "bond_log", Slot: "a/b: ü"},
+			})
+			if len(v) != 1 || !v[0].Present {
+				return nil, sessile.Errorf("resolve", "%+v", v)
+			}
+			return v, err
+		}},
+		{"Respond", "POST /sessions/{session}/respond", func(ctx context.Context, w *world) (any, error) {
+			temperature := 0.5
+			turn, err := w.Respond(ctx, w.session, client.RespondRequest{
+				Message: "hello there", PromptIntent: "normal",
+				TurnOptions: client.TurnOptions{
+					SessionStateWrites: []client.TurnWrite{
+						{Namespace: "bond_log", Slot: "trust", Value: jsontext.Value(`{"a":1,"a":2}`)},
+						{Namespace: "bond_log", Slot: "mood", Value: jsontext.Value(`null`)},
+						{Namespace: "bond_log", Slot: "hint", Delete: true},
+					},
+					Config:           &client.TurnConfig{ToolMode: "inline"},
+					GenerationParams: &client.GenerationParams{Temperature: &temperature, StopSequences: []string{"x"}},
+					DebugOptions:     &client.DebugOptions{IncludeRuntimeTrace: true},
+				},
+			})
+			w.floor = turn.FloorID
+			return turn, err
+		}},
+		{"ListNamespaces", "GET /sessions/{session}/state/namespaces", func(ctx context.Context, w *world) (any, error) {
+			return w.ListNamespaces(ctx, w.session)
+		}},
+		{"DeleteValue", "DELETE /sessions/{session}/state/values", func(ctx context.Context, w *world) (any, error) {
+			return w.DeleteValue(ctx, w.session, trust)
+		}},
+		{"Resolve", "GET /sessions/{session}/state/resolve", func(ctx context.Context, w *world) (any, error) {
+			return w.Resolve(ctx, w.session, client.ResolveQuery{BranchID: "main", SourceFloorID: w.floor})
+		}},
+		{"Snapshot", "GET /sessions/{session}/state/floors/{floor}/snapshot", func(ctx context.Context, w *world) (any, error) {
+			return w.Snapshot(ctx, w.session, w.floor, client.Filter{Namespace: "bond_log"})
+		}},
+		{"Diff", "GET /sessions/{session}/state/diff", func(ctx context.Context, w *world) (any, error) {
+			d, err := w.Diff(ctx, w.session, client.DiffQuery{FloorID: w.floor, Against: client.LiveOf("main")})
+			if !slices.ContainsFunc(d, func(e client.DiffEntry) bool { return e.Slot == "trust" && e.ChangeType == "added" }) {
+				return nil, sessile.Errorf("diff", "%+v", d)
+			}
+			return d, err
+		}},
+		{"Regenerate", "POST /sessions/{session}/regenerate", func(ctx context.Context, w *world) (any, error) {
+			turn, err := w.Regenerate(ctx, w.session, client.RerunRequest{
+				ConfirmedExecutionIDs: []string{"e"}, ConfirmedSessionStateMutationIDs: []string{"m"},
+			})
+			w.second = turn.FloorID
+			return turn, err
+		}},
+		{"Diff", "GET /sessions/{session}/state/diff", func(ctx context.Context, w *world) (any, error) {
+			return w.Diff(ctx, w.session, client.DiffQuery{FloorID: w.second, Against: client.FloorOf(w.floor)})
+		}},
+		{"Retry", "POST /floors/{floor}/retry", func(ctx context.Context, w *world) (any, error) {
+			return w.Retry(ctx, w.second, client.RerunRequest{})
+		}},
+		{"ListMutations", "GET /sessions/{session}/session-state/mutations", func(ctx context.Context, w *world) (any, error) {
+			var past int64
+			p, err := w.ListMutations(ctx, w.session, client.MutationQuery{
+				BranchID: "main", Status: "applied", WriteMode: "commit_bound", StateNamespace: "bond_log", TargetSlot: "trust",
+				SourceFloorID: w.floor, CreatedAfter: &past,
+			})
+			if len(p.Items) != 1 {
+				return nil, sessile.Errorf("mutations", "%+v", p)
+			}
+			return p.Items, err
+		}},
+		{"GetMutation", "GET /sessions/{session}/session-state/mutations/{mutation}", func(ctx context.Context, w *world) (any, error) {
+			p, err := w.ListMutations(ctx, w.session, client.MutationQuery{Paging: client.Paging{Limit: 1}})
+			if err != nil {
+				return nil, err
+			}
+			return w.GetMutation(ctx, w.session, p.Items[0].ID)
+		}},
+
+		{"Timeline", "GET /sessions/{session}/timeline", func(ctx context.Context, w *world) (any, error) {
+			p, err := w.Timeline(ctx, w.session, client.TimelineQuery{BranchID: "main", Limit: 200})
+			w.message = p.Items[0].Pages[0].Messages[0].ID
+			return p.Items, err
+		}},
+		{"GetMessage", "GET /messages/{message}", func(ctx context.Context, w *world) (any, error) {
+			return w.GetMessage(ctx, w.message)
+		}},
+		{"ActiveRun", "GET /sessions/{session}/active-run", func(ctx context.Context, w *world) (any, error) {
+			return w.ActiveRun(ctx, w.session)
+		}},
+		{"FloorRun", "GET /floors/{floor}/run", func(ctx context.Context, w *world) (any, error) {
+			return w.FloorRun(ctx, w.second)
+		}},
+		{"FloorResult", "GET /floors/{floor}/result", func(ctx context.Context, w *world) (any, error) {
+			return w.FloorResult(ctx, w.second)
+		}},
+
+		{"ForkBranch", "POST /floors/{floor}/branch", func(ctx context.Context, w *world) (any, error) {
+			return w.ForkBranch(ctx, w.second, "..")
+		}},
+		{"ForkBranch", "POST /floors/{floor}/branch", func(ctx context.Context, w *world) (any, error) {
+			return w.ForkBranch(ctx, w.second, "")
+		}},
+		{"ListBranches", "GET /sessions/{session}/branches", func(ctx context.Context, w *world) (any, error) {
+			p, err := w.ListBranches(ctx, w.session, client.Paging{SortBy: "branch_id", Offset: 0})
+			return p.Items, err
+		}},
+		{"DeleteBranch", "DELETE /branches/{branch}", func(ctx context.Context, w *world) (any, error) {
+			return w.DeleteBranch(ctx, w.session, "..")
+		}},
+		{"CreateFloor", "POST /floors", func(ctx context.Context, w *world) (any, error) {
+			f, err := w.CreateFloor(ctx, client.NewFloor{
+				SessionID: w.session, BranchID: "main", FloorNo: 9, ParentFloorID: w.second, State: sessile.FloorCommitted,
+			})
+			w.floor = f.ID
+			return f, err
+		}},
+		{"GetFloor", "GET /floors/{floor}", func(ctx context.Context, w *world) (any, error) { return w.GetFloor(ctx, w.floor) }},
+		{"ListFloors", "GET /floors", func(ctx context.Context, w *world) (any, error) {
+			p, err := w.ListFloors(ctx, client.FloorQuery{SessionID: w.session, BranchID: "main", State: sessile.FloorCommitted})
+			return p.Items, err
+		}},
+		{"DeleteFloor", "DELETE /floors/{floor}", func(ctx context.Context, w *world) (any, error) {
+			return w.DeleteFloor(ctx, w.floor)
+		}},
+
+		{"SetStatuses", "PATCH /sessions/batch/status", func(ctx context.Context, w *world) (any, error) {
+			return w.SetStatuses(ctx, []string{w.session, "nope"}, sessile.SessionArchived)
+		}},
+		{"DeleteSession", "DELETE /sessions/{session}", func(ctx context.Context, w *world) (any, error) {
+			return w.DeleteSession(ctx, w.session)
+		}},
+		{"DeleteSessions", "POST /sessions/batch/delete", func(ctx context.Context, w *world) (any, error) {
+			return w.DeleteSessions(ctx, []string{"nope", w.session})
+		}},
+	}
+}
+
+func TestRoutes(t *testing.T) {
+	s := newServer(t)
+	var data jsontext.Value
+	w := &world{Client: newClient(t, client.Options{URL: s.URL, OnData: func(d jsontext.Value) { data = d }})}
+	for _, step := range steps() {
+		result, err := step.call(t.Context(), w)
+		if err != nil {
+			t.Fatalf("%s: %v", step.method, err)
+		}
+		if asked := s.take(); asked[len(asked)-1] != step.route {
+			t.Errorf("%s asked %s, want %s", step.method, asked, step.route)
+		}
+		text, err := json.Marshal(result, jsontext.PreserveRawStrings(true))
+		if err != nil {
+			t.Fatalf("%s: %v", step.method, err)
+		}
+		if diff := cmp.Diff(string(data), string(text)); diff != "" {
+			t.Errorf("%s does not show all that came (-wire +result):\n%s", step.method, diff)
+		}
+	}
+}
+
+// Every route has a method, and every method a route, both of which the table above knows.
+func TestNothingIsMissing(t *testing.T) {
+	covered := map[string]bool{}
+	for _, step := range steps() {
+		covered[step.route], covered[step.method] = true, true
+	}
+	for _, route := range httpapi.Routes() {
+		if !covered[route.Pattern()] {
+			t.Errorf("the client has no method for %s, or no step of TestRoutes calls it", route.Pattern())
+		}
+	}
+	methods := reflect.TypeFor[*client.Client]()
+	for method := range methods.Methods() {
+		if !covered[method.Name] && method.Name != "Close" && method.Name != "ForAccount" {
+			t.Errorf("no step of TestRoutes calls %s", method.Name)
+		}
+	}
+	for name := range covered {
+		if _, ok := methods.MethodByName(name); !ok && !strings.Contains(name, " ") {
+			t.Errorf("there is no method %s", name)
+		}
+	}
+}

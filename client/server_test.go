@@ -1,0 +1,83 @@
+package client_test
+
+import (
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/sessile-dev/sessile"
+	"github.com/sessile-dev/sessile/client"
+	"github.com/sessile-dev/sessile/httpapi"
+	"github.com/sessile-dev/sessile/model/echo"
+	"github.com/sessile-dev/sessile/session"
+	"github.com/sessile-dev/sessile/sqlite"
+	"github.com/sessile-dev/sessile/state"
+	"github.com/sessile-dev/sessile/turn"
+)
+
+// newHandler is the real handler over the real services and a store.
+func newHandler(store sessile.Store) http.Handler {
+	cells := state.New(store, state.Options{})
+	sessions := session.New(store, cells, session.Options{})
+	turns := turn.New(store, cells, echo.New(), turn.Options{})
+	return httpapi.New(httpapi.Options{
+		States: cells, Sessions: sessions, Branches: sessions, Floors: sessions, Turns: turns,
+		Version: httpapi.Version{Version: "1.2.3", Commit: "abc", Go: "go1.26", Schema: 1},
+	})
+}
+
+// server is a real server that remembers which routes were asked.
+type server struct {
+	*httptest.Server
+	mu    sync.Mutex
+	asked []string
+}
+
+// take returns the routes that were asked since the last call.
+func (s *server) take() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	asked := s.asked
+	s.asked = nil
+	return asked
+}
+
+func newServer(t *testing.T) *server {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "client.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler := newHandler(store)
+	s := &server{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := httptest.NewRecorder() // so that the route is known before the client goes on
+		handler.ServeHTTP(answer, r)
+		s.mu.Lock()
+		s.asked = append(s.asked, r.Pattern)
+		s.mu.Unlock()
+		maps.Copy(w.Header(), answer.Header())
+		w.WriteHeader(answer.Code)
+		_, _ = answer.Body.WriteTo(w)
+	}))
+	t.Cleanup(func() {
+		s.Close()
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func newClient(t *testing.T, o client.Options) *client.Client {
+	t.Helper()
+	c, err := client.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
