@@ -143,13 +143,23 @@ type Message struct {
 	PageID        string
 	ID            string
 	Seq           int64
-	Role          string // system, user, assistant or narrator
+	Role          string // system, user, assistant, narrator; ingested rows may also be tool or toolResult
 	Content       string
-	ContentFormat string
+	ContentFormat string // text, or blocks: a JSON list
+	Extra         []byte // JSON object of further members as they were ingested; nil for none
 	TokenCount    int64
 	Hidden        bool
 	Source        *string
 	CreatedAt     int64
+}
+
+// MessageFilter narrows a list of messages; zero members do not narrow.
+type MessageFilter struct {
+	Account string
+	PageID  string
+	Role    string
+	Hidden  *bool
+	Page    Page // sorts by created_at or seq
 }
 
 // RunStatus is the status of a run.

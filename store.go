@@ -120,6 +120,7 @@ type FloorWriter interface {
 // MessageReader finds content.
 type MessageReader interface {
 	Message(account, id string) (Message, bool, error)
+	Messages(filter MessageFilter) (messages []Message, total int, err error)
 	// Pages lists the pages of a floor: inputs before outputs, then by number.
 	Pages(floor int64) ([]ContentPage, error)
 	PageMessages(page int64) ([]Message, error)

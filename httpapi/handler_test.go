@@ -55,6 +55,11 @@ func (f *refuser) Retry(_ context.Context, _, id string, _ turn.Request) (turn.R
 	return turn.Result{}, f.err
 }
 
+func (f *refuser) Ingest(_ context.Context, _, id string, _ turn.IngestRequest) (turn.Ingested, error) {
+	f.saw(id)
+	return turn.Ingested{}, f.err
+}
+
 func (f *refuser) ForkBranch(_ context.Context, _, id, _ string) (session.Fork, error) {
 	f.saw(id)
 	return session.Fork{}, f.err

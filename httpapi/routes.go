@@ -62,6 +62,8 @@ func Routes() []Route {
 		{Method: http.MethodPatch, Path: "/sessions/batch/status", body: requiredBody, handle: (*Handler).setStatuses},
 		{Method: http.MethodPost, Path: "/sessions/batch/delete", body: requiredBody, handle: (*Handler).deleteSessions},
 		{Method: http.MethodGet, Path: "/sessions/{session}/timeline", handle: (*Handler).timeline},
+		{Method: http.MethodPost, Path: "/sessions/{session}/transcript", body: requiredBody, handle: (*Handler).ingest},
+		{Method: http.MethodGet, Path: "/sessions/{session}/transcript", handle: (*Handler).transcript},
 		{Method: http.MethodGet, Path: "/sessions/{session}/active-run", handle: (*Handler).activeRun},
 
 		// Branches, floors and messages: section 6.
@@ -74,6 +76,7 @@ func Routes() []Route {
 		{Method: http.MethodDelete, Path: "/floors/{floor}", handle: (*Handler).deleteFloor},
 		{Method: http.MethodGet, Path: "/floors/{floor}/run", handle: (*Handler).floorRun},
 		{Method: http.MethodGet, Path: "/floors/{floor}/result", handle: (*Handler).floorResult},
+		{Method: http.MethodGet, Path: "/messages", handle: (*Handler).listMessages},
 		{Method: http.MethodGet, Path: "/messages/{message}", handle: (*Handler).getMessage},
 	}
 }

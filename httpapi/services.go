@@ -55,6 +55,8 @@ type Floors interface {
 	FloorRun(ctx context.Context, account, id string) (sessile.Floor, *sessile.Run, error)
 	DeleteFloor(ctx context.Context, account, id string) error
 	Message(ctx context.Context, account, id string) (sessile.Message, error)
+	Messages(ctx context.Context, f sessile.MessageFilter) ([]sessile.Message, int, error)
+	Transcript(ctx context.Context, account, sessionID, branchID string, limit, offset int) ([]sessile.Message, int, error)
 }
 
 // Turns run conversations. They stop when the context ends.
@@ -62,6 +64,7 @@ type Turns interface {
 	Respond(ctx context.Context, account, sessionID string, r turn.RespondRequest) (turn.Result, error)
 	Regenerate(ctx context.Context, account, sessionID string, r turn.Request) (turn.Result, error)
 	Retry(ctx context.Context, account, floorID string, r turn.Request) (turn.Result, error)
+	Ingest(ctx context.Context, account, sessionID string, r turn.IngestRequest) (turn.Ingested, error)
 }
 
 // Accounts tells for which account a request acts, or refuses it with one of the auth codes.

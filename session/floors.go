@@ -137,7 +137,7 @@ func readOutput(tx sessile.ReadTx, floor int64, result *FloorResult) error {
 	}
 	for i := range pages {
 		page := &pages[i]
-		if page.Kind != sessile.PageOutput || !page.Active {
+		if page.Kind == sessile.PageInput || !page.Active {
 			continue
 		}
 		result.OutputPageID = &page.ID
@@ -199,6 +199,52 @@ func (s *Service) Message(ctx context.Context, account, id string) (message sess
 		return err
 	})
 	return message, err
+}
+
+// Messages lists messages of floors that are not deleted.
+func (s *Service) Messages(ctx context.Context, f sessile.MessageFilter) (messages []sessile.Message, total int, err error) {
+	err = s.store.View(ctx, func(tx sessile.ReadTx) error {
+		messages, total, err = tx.Messages(f)
+		return err
+	})
+	return messages, total, err
+}
+
+// maxTranscriptFloors bounds how far back a transcript is read.
+const maxTranscriptFloors = 1 << 20
+
+// Transcript lists the rows of a branch as they were put in or said, oldest first: those of its latest committed floor
+// and of everything before it. A branch without floors tells what its source tells. Codes: not_found for the session.
+func (s *Service) Transcript(ctx context.Context, account, sessionID, branch string, limit, offset int) (rows []sessile.Message, total int, err error) {
+	err = s.store.View(ctx, func(tx sessile.ReadTx) error {
+		session, err := ownSession(tx, account, sessionID)
+		if err != nil {
+			return err
+		}
+		b, found, err := tx.Branch(session.Row, branch)
+		if err != nil || !found {
+			return err
+		}
+		last := b.SourceFloor
+		floor, found, err := tx.LatestFloor(b.Row, true)
+		if err != nil {
+			return err
+		}
+		if found {
+			last = floor.Row
+		}
+		if last == 0 {
+			return nil
+		}
+		all, err := tx.Story(last, true, maxTranscriptFloors)
+		if err != nil {
+			return err
+		}
+		total = len(all)
+		rows = all[min(offset, total):min(offset+limit, total)]
+		return nil
+	})
+	return rows, total, err
 }
 
 // Timeline lists the floors of a branch with their content, by number. Codes: not_found for the session.

@@ -7,12 +7,19 @@ import (
 
 const (
 	messageColumns = `m.id, m.page, p.public_id, m.public_id, m.seq, m.role, m.content, m.content_format, m.token_count, m.hidden,
-  m.source, m.created_at`
+  m.source, m.created_at, m.extra`
 
 	sqlMessage = `SELECT ` + messageColumns + `
 FROM message m JOIN content_page p ON p.id = m.page JOIN floor f ON f.id = p.floor
 JOIN session s ON s.id = f.session JOIN account a ON a.id = s.account
 WHERE m.public_id = ? AND a.name = ? AND f.deleted_at IS NULL AND s.deleted_at IS NULL`
+
+	messagesOf = ` FROM account a JOIN session s ON s.account = a.id AND s.deleted_at IS NULL
+JOIN floor f ON f.session = s.id AND f.deleted_at IS NULL JOIN content_page p ON p.floor = f.id JOIN message m ON m.page = p.id
+WHERE a.name = ?1 AND (?3 = '' OR m.role = ?3) AND (?4 IS NULL OR m.hidden = ?4)`
+	messagesOfPage = ` FROM content_page p JOIN floor f ON f.id = p.floor AND f.deleted_at IS NULL
+JOIN session s ON s.id = f.session AND s.deleted_at IS NULL JOIN account a ON a.id = s.account JOIN message m ON m.page = p.id
+WHERE a.name = ?1 AND p.public_id = ?2 AND (?3 = '' OR m.role = ?3) AND (?4 IS NULL OR m.hidden = ?4)`
 
 	sqlPageMessages = `SELECT ` + messageColumns + ` FROM message m JOIN content_page p ON p.id = m.page WHERE m.page = ? ORDER BY m.seq`
 
@@ -20,8 +27,8 @@ WHERE m.public_id = ? AND a.name = ? AND f.deleted_at IS NULL AND s.deleted_at I
 	sqlPages = `SELECT id, floor, public_id, kind, page_no, active, version, summaries FROM content_page WHERE floor = ? ORDER BY kind, page_no`
 
 	sqlAddPage    = `INSERT INTO content_page (public_id, floor, kind, page_no, active, version, summaries) VALUES (?, ?, ?, ?, ?, ?, ?)`
-	sqlAddMessage = `INSERT INTO message (public_id, page, seq, role, content, content_format, token_count, hidden, source, created_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	sqlAddMessage = `INSERT INTO message (public_id, page, seq, role, content, content_format, token_count, hidden, source, created_at, extra)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	sqlDeactivatePages = `UPDATE content_page SET active = 0 WHERE floor = ? AND kind = ?`
 
 	// The line runs from a floor up through its parents. A parent that its own child replaced is passed through but not
@@ -40,11 +47,36 @@ func readMessage(r *sqliteconn.Rows) sessile.Message {
 	return sessile.Message{
 		Row: r.Int64(0), Page: r.Int64(1), PageID: r.Text(2), ID: r.Text(3), Seq: r.Int64(4), Role: r.Text(5), Content: r.Text(6),
 		ContentFormat: r.Text(7), TokenCount: r.Int64(8), Hidden: r.Bool(9), Source: r.TextOrNil(10), CreatedAt: r.Int64(11),
+		Extra: r.Bytes(12),
 	}
 }
 
 func (t *readTx) Message(account, id string) (sessile.Message, bool, error) {
 	return one(t.query(sqlMessage, id, account), readMessage)
+}
+
+func (t *readTx) Messages(f sessile.MessageFilter) ([]sessile.Message, int, error) {
+	from := messagesOf
+	if f.PageID != "" {
+		from = messagesOfPage
+	}
+	var hidden any
+	if f.Hidden != nil {
+		hidden = *f.Hidden
+	}
+	args := []any{f.Account, f.PageID, f.Role, hidden}
+	total := 0
+	if _, err := t.oneRow("SELECT count(*)"+from, func(r *sqliteconn.Rows) { total = r.Int(0) }, args...); err != nil {
+		return nil, 0, err
+	}
+	column := "m.created_at"
+	if f.Page.SortBy == "seq" {
+		column = "m.seq"
+	}
+	order := direction(f.Page.Descending)
+	query := "SELECT " + messageColumns + from + " ORDER BY " + column + order + ", m.id" + order + " LIMIT ?5 OFFSET ?6"
+	messages, err := list(t.query(query, append(args, f.Page.Limit, f.Page.Offset)...), readMessage)
+	return messages, total, err
 }
 
 func (t *readTx) Pages(floor int64) ([]sessile.ContentPage, error) {
@@ -71,7 +103,7 @@ func (t *tx) AddPage(p *sessile.ContentPage) error {
 }
 
 func (t *tx) AddMessage(m *sessile.Message) error {
-	err := t.conn.Exec(sqlAddMessage, m.ID, m.Page, m.Seq, m.Role, m.Content, m.ContentFormat, m.TokenCount, m.Hidden, m.Source, m.CreatedAt)
+	err := t.conn.Exec(sqlAddMessage, m.ID, m.Page, m.Seq, m.Role, m.Content, m.ContentFormat, m.TokenCount, m.Hidden, m.Source, m.CreatedAt, m.Extra)
 	m.Row = t.conn.InsertedRow()
 	return err
 }

@@ -116,7 +116,7 @@ func (s *Service) beginRetry(tx sessile.Tx, account, floorID string, r *Request)
 	if err := tx.SetFloorState(floor.Row, sessile.FloorGenerating); err != nil {
 		return nil, err
 	}
-	return a, s.startRun(tx, a)
+	return a, s.startRun(tx, a, kindTurn)
 }
 
 func activeSession(tx sessile.ReadTx, account, id string) (sessile.Session, error) {
@@ -235,7 +235,7 @@ func userMessage(tx sessile.ReadTx, floor int64) (string, error) {
 		}
 		for j := range messages {
 			if messages[j].Role == "user" {
-				return messages[j].Content, nil
+				return plainText(&messages[j]), nil
 			}
 		}
 	}
@@ -261,13 +261,16 @@ func (s *Service) addFloor(tx sessile.Tx, a *attempt, floor *sessile.Floor) erro
 	if err := tx.AddMessage(&message); err != nil {
 		return err
 	}
-	return s.startRun(tx, a)
+	return s.startRun(tx, a, kindTurn)
 }
 
-func (s *Service) startRun(tx sessile.Tx, a *attempt) error {
+// kindTurn is the kind of the runs that talk to the model for a user.
+const kindTurn = "turn"
+
+func (s *Service) startRun(tx sessile.Tx, a *attempt, kind string) error {
 	a.run = sessile.Run{
 		ID: s.options.IDs.New(sessile.PrefixRun), Session: a.session.Row, Branch: a.branch.Row, Floor: a.floor.Row,
-		Kind: "turn", RunType: a.runType, Status: sessile.RunRunning, StartedAt: tx.Now(),
+		Kind: kind, RunType: a.runType, Status: sessile.RunRunning, StartedAt: tx.Now(),
 		LeaseUntil: tx.Now() + (s.options.GenerationTimeout + leaseMargin).Milliseconds(),
 	}
 	return tx.AddRun(&a.run)

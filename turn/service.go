@@ -99,7 +99,7 @@ func (s *Service) Retry(ctx context.Context, account, floorID string, r Request)
 // run is the pipeline of 5.2: begin, generate, commit.
 func (s *Service) run(ctx context.Context, r *Request, begin func(sessile.Tx) (*attempt, error)) (Result, error) {
 	if s.options.StateDisabled && len(r.Writes) > 0 {
-		return Result{}, sessile.Errorf(sessile.CodeFeatureUnavailable, "session state is switched off")
+		return Result{}, errFeature()
 	}
 	var a *attempt
 	err := s.store.Update(ctx, func(tx sessile.Tx) (err error) {
@@ -116,6 +116,10 @@ func (s *Service) run(ctx context.Context, r *Request, begin func(sessile.Tx) (*
 	return s.commit(ctx, a, answer)
 }
 
+func errFeature() error {
+	return sessile.Errorf(sessile.CodeFeatureUnavailable, "session state is switched off")
+}
+
 // answer is what the model said, taken apart.
 type answer struct {
 	text      string
@@ -127,12 +131,7 @@ type answer struct {
 func (s *Service) generate(ctx context.Context, a *attempt) (*answer, error) {
 	limited, cancel := context.WithTimeout(ctx, s.options.GenerationTimeout)
 	defer cancel()
-	messages := make([]model.Message, 0, len(a.story)+1)
-	for i := range a.story {
-		messages = append(messages, model.Message{Role: a.story[i].Role, Content: a.story[i].Content})
-	}
-	messages = append(messages, model.Message{Role: "user", Content: a.message})
-	response, err := s.model.Generate(limited, model.Request{Messages: messages, Params: a.request.Params})
+	response, err := s.model.Generate(limited, model.Request{Messages: prompt(a.story, a.message), Params: a.request.Params})
 	switch {
 	case err == nil:
 		text, summaries := splitSummaries(response.Text)

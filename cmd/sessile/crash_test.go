@@ -31,7 +31,8 @@ func TestKill(t *testing.T) {
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + os.Getenv("TMPDIR")}
 	k := &killed{T: t}
 	for round := range rounds {
-		p, err := startServer(dir, env, "--db", filepath.Join(dir, "state.db"), "--quota-items-per-account", "1000000000")
+		p, err := startServer(dir, env, "--db", filepath.Join(dir, "state.db"),
+			"--quota-items-per-account", "1000000000", "--quota-items-per-namespace", "1000000000", "--quota-bytes-per-namespace", "1000000000000")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -100,7 +100,8 @@ CREATE TABLE message (
   hidden         INTEGER NOT NULL,
   source         TEXT,
   created_at     INTEGER NOT NULL,
-  content        TEXT NOT NULL
+  content        TEXT NOT NULL,
+  extra          TEXT
 ) STRICT;
 CREATE INDEX message_page ON message (page, seq);
 
