@@ -19,7 +19,7 @@ import (
 // world is what the steps of [TestRoutes] hand on.
 type world struct {
 	*client.Client
-	session, floor, second, message string
+	session, floor, second, message, ingested string
 }
 
 // step calls one method. What it returns, written as JSON, must be the data of the answer to the byte: so no member of the
@@ -50,6 +50,26 @@ func steps() []step {
 		}},
 		{"CreateSession", "POST /sessions", func(ctx context.Context, w *world) (any, error) {
 			return w.CreateSession(ctx, client.SessionInput{})
+		}},
+		{"Ingest", "POST /sessions/{session}/transcript", func(ctx context.Context, w *world) (any, error) {
+			s, err := w.CreateSession(ctx, client.SessionInput{Title: "Ingested"})
+			if err != nil {
+				return nil, err
+			}
+			w.ingested = s.ID
+			return w.Ingest(ctx, s.ID, client.Ingest{Messages: []client.NewRow{
+				{Role: "user", Content: jsontext.Value(`"hello"`), CreatedAt: 7, Extra: jsontext.Value(`{"usage":{"input":1.0}}`)},
+				{Role: "assistant", Content: jsontext.Value(`[{"type":"text","text":"hi"}]`)},
+			}})
+		}},
+		{"Transcript", "GET /sessions/{session}/transcript", func(ctx context.Context, w *world) (any, error) {
+			p, err := w.Transcript(ctx, w.ingested, client.TranscriptQuery{Limit: 1})
+			return p.Items, err
+		}},
+		{"ListMessages", "GET /messages", func(ctx context.Context, w *world) (any, error) {
+			no := false
+			p, err := w.ListMessages(ctx, client.MessageQuery{Role: "assistant", IsHidden: &no, Paging: client.Paging{SortBy: "seq", Limit: 1}})
+			return p.Items, err
 		}},
 		{"ListSessions", "GET /sessions", func(ctx context.Context, w *world) (any, error) {
 			p, err := w.ListSessions(ctx, client.SessionQuery{
