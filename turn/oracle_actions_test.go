@@ -14,12 +14,8 @@ import (
 	"github.com/sessile-dev/sessile/turn"
 )
 
-// Names are few, so that operations meet.
 var (
-	oracleBranches   = []string{"main", "alt", "twig"}
-	oracleNamespaces = []string{"bond", "notes"}
-	oracleSlots      = []string{"a", "b", "c"}
-	oracleStrange    = []statemodel.Slot{
+	oracleStrange = []statemodel.Slot{
 		{Namespace: "nowhere", Name: "a"},
 		{Namespace: "third", Name: "a"},
 		{Namespace: "game_state", Name: "a"},
@@ -47,7 +43,7 @@ func pick[T any](o *oracle, label string, values []T) T { return values[o.index(
 
 func (o *oracle) seldom(label string) bool { return o.index(label, 10) == 9 }
 
-func (o *oracle) branch() string { return pick(o, "branch", oracleBranches) }
+func (o *oracle) branch() string { return pick(o, "branch", o.branches) }
 
 func (o *oracle) session() statemodel.SessionID {
 	sessions := o.want.Sessions()
@@ -78,7 +74,7 @@ func (o *oracle) source(id statemodel.SessionID) statemodel.FloorID {
 }
 
 func (o *oracle) slot() statemodel.Slot {
-	slot := statemodel.Slot{Namespace: pick(o, "namespace", oracleNamespaces), Name: pick(o, "slot", oracleSlots)}
+	slot := statemodel.Slot{Namespace: pick(o, "namespace", o.namespaces), Name: pick(o, "slot", o.slots)}
 	if o.index("strange", 25) == 24 {
 		slot = pick(o, "slot", oracleStrange)
 	}
@@ -271,7 +267,7 @@ func (o *oracle) fork() {
 	o.tick()
 	floor, branch := o.floor(o.session()), o.branch()
 	if branch == "main" {
-		branch = "twig"
+		branch = "alt"
 	}
 	_, err := o.sessions.ForkBranch(o.ctx, o.account, o.floorIDs[floor.ID], branch)
 	o.agree(err, o.want.Fork(floor.ID, branch), "fork %s from floor %d", branch, floor.ID)

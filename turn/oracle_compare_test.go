@@ -13,7 +13,7 @@ import (
 // compare reads everything on both sides; of what there is much of, a part that changes from step to step.
 func (o *oracle) compare() {
 	for _, id := range o.want.Sessions() {
-		for _, branch := range append([]string{"nowhere"}, oracleBranches...) {
+		for _, branch := range append([]string{"nowhere"}, o.branches...) {
 			o.compareResolve(id, branch, 0)
 		}
 		floors := o.want.Floors(id)
@@ -21,7 +21,7 @@ func (o *oracle) compare() {
 			o.compareSnapshot(id, f.ID)
 		}
 		if n := len(floors); n > 0 {
-			branch, floor := oracleBranches[o.steps%len(oracleBranches)], floors[o.steps%n].ID
+			branch, floor := o.branches[o.steps%len(o.branches)], floors[o.steps%n].ID
 			o.compareResolve(id, branch, floor)
 			o.compareDiff(id, floor, 0, branch)
 			o.compareDiff(id, floor, floors[(o.steps/2)%n].ID, "")
@@ -47,6 +47,26 @@ func (o *oracle) compareResolve(id statemodel.SessionID, branch string, source s
 	}
 	for i := range want {
 		o.compareValue(got[i], want[i], id)
+		o.compareNamed(id, branch, source, want[i])
+	}
+}
+
+// compareNamed reads one slot by its name, which may take another way than a list.
+func (o *oracle) compareNamed(id statemodel.SessionID, branch string, source statemodel.FloorID, want statemodel.Value) {
+	query := state.ResolveQuery{
+		Branch: branch, SourceFloorID: o.floorIDs[source], Filter: sessile.SlotFilter{Namespace: want.Namespace, Slot: want.Name},
+	}
+	got, err := o.cells.Resolve(o.ctx, o.account, o.sessionIDs[id], query)
+	o.must(err)
+	if len(got) != 1 {
+		o.Fatalf("resolve %v by name: %d values", want.Slot, len(got))
+	}
+	o.compareValue(got[0], want, id)
+	if o.steps%4 != 0 {
+		return
+	}
+	if _, err := o.cells.Resolve(o.ctx, o.account+"-scratch", o.sessionIDs[id], query); sessile.CodeOf(err) != sessile.CodeNotFound {
+		o.Fatalf("resolve %v by name for another account: %v", want.Slot, err)
 	}
 }
 
@@ -224,9 +244,13 @@ func (o *oracle) compareGone() {
 		}
 	}
 	if id, any := gone(o, sessions); any {
-		_, err := o.cells.Resolve(o.ctx, o.account, o.sessionIDs[id], state.ResolveQuery{Branch: "main"})
-		if sessile.CodeOf(err) != sessile.CodeNotFound {
-			o.Fatalf("deleted session %d: %v", id, err)
+		for _, name := range append(slices.Clip(o.slots), "") {
+			_, err := o.cells.Resolve(o.ctx, o.account, o.sessionIDs[id], state.ResolveQuery{
+				Branch: "main", Filter: sessile.SlotFilter{Namespace: "bond", Slot: name},
+			})
+			if sessile.CodeOf(err) != sessile.CodeNotFound {
+				o.Fatalf("deleted session %d, slot %q: %v", id, name, err)
+			}
 		}
 	}
 }

@@ -31,7 +31,19 @@ import (
 func TestOracle(t *testing.T) {
 	ground := newGround(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		newOracle(rt, ground, sessile.DefaultQuotas()).run()
+		newOracle(rt, ground, sessile.DefaultQuotas()).run(everyday)
+	})
+}
+
+// TestOracleForks makes branches start, end and start again elsewhere, on as few names as possible.
+func TestOracleForks(t *testing.T) {
+	ground := newGround(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		o := newOracle(rt, ground, sessile.DefaultQuotas())
+		o.branches, o.namespaces, o.slots = o.branches[:2], o.namespaces[:1], o.slots[:1]
+		o.run(weights{
+			respondOnMain: 4, respond: 6, write: 3, deleteValue: 1, retry: 4, fork: 4, regenerate: 1, deleteFloor: 8, deleteBranch: 1, bareFloor: 1,
+		})
 	})
 }
 
@@ -50,7 +62,7 @@ func TestOracleQuotas(t *testing.T) {
 			BytesPerAccount:      among("bytes per account", 2000, 4000, 8000),
 			ValueBytes:           among("value bytes", 32, 48),
 			LimitBuiltIn:         rapid.Bool().Draw(rt, "limit built-in"),
-		}).run()
+		}).run(everyday)
 	})
 }
 
@@ -97,6 +109,9 @@ type oracle struct {
 	account    string
 	accountRow int64
 
+	// Names are few, so that operations meet.
+	branches, namespaces, slots []string
+
 	want     *statemodel.Model
 	cells    *state.Service
 	sessions *session.Service
@@ -115,7 +130,10 @@ func newOracle(rt *rapid.T, g *ground, quotas sessile.Quotas) *oracle {
 	g.accounts++
 	o := &oracle{
 		T: rt, ground: g,
-		account: fmt.Sprintf("account-%d", g.accounts),
+		account:    fmt.Sprintf("account-%d", g.accounts),
+		branches:   []string{"main", "alt", "twig"},
+		namespaces: []string{"bond", "notes"},
+		slots:      []string{"a", "b", "c"},
 		want: statemodel.New(statemodel.Quotas{
 			NamespacesPerAccount: quotas.NamespacesPerAccount,
 			ItemsPerNamespace:    quotas.ItemsPerNamespace,
@@ -157,29 +175,34 @@ func (o *oracle) measure() map[string]int64 {
 	return sizes
 }
 
-// run lets operations happen, each as often as its weight, and compares after every one.
-func (o *oracle) run() {
-	weights := []struct {
-		weight int
-		act    func()
-	}{
-		{5, func() { o.respond("main") }},
-		{5, func() { o.respond(o.branch()) }},
-		{5, o.write},
-		{2, o.deleteValue},
-		{5, o.retry},
-		{3, o.fork},
-		{2, o.regenerate},
-		{2, o.deleteFloor},
-		{2, o.deleteBranch},
-		{1, o.bareFloor},
-		{1, o.register},
-		{1, o.manageSessions},
-	}
+// weights say how often an operation happens, relative to the others.
+type weights struct {
+	respondOnMain, respond, write, deleteValue, retry, fork, regenerate int
+	deleteFloor, deleteBranch, bareFloor, register, manageSessions      int
+}
+
+// everyday is some of everything.
+var everyday = weights{
+	respondOnMain: 5, respond: 5, write: 5, deleteValue: 2, retry: 5, fork: 3, regenerate: 2, deleteFloor: 2, deleteBranch: 2,
+	bareFloor: 1, register: 1, manageSessions: 1,
+}
+
+// run lets operations happen and compares after every one.
+func (o *oracle) run(w weights) {
 	var acts []func()
-	for _, w := range weights {
-		acts = append(acts, slices.Repeat([]func(){w.act}, w.weight)...)
-	}
+	add := func(weight int, act func()) { acts = append(acts, slices.Repeat([]func(){act}, weight)...) }
+	add(w.respondOnMain, func() { o.respond("main") })
+	add(w.respond, func() { o.respond(o.branch()) })
+	add(w.write, o.write)
+	add(w.deleteValue, o.deleteValue)
+	add(w.retry, o.retry)
+	add(w.fork, o.fork)
+	add(w.regenerate, o.regenerate)
+	add(w.deleteFloor, o.deleteFloor)
+	add(w.deleteBranch, o.deleteBranch)
+	add(w.bareFloor, o.bareFloor)
+	add(w.register, o.register)
+	add(w.manageSessions, o.manageSessions)
 	o.createSession()
 	o.Repeat(map[string]func(*rapid.T){
 		"":    func(*rapid.T) { o.compare() },
