@@ -17,14 +17,10 @@ import (
 	"github.com/sessile-dev/sessile"
 	"github.com/sessile-dev/sessile/auth"
 	"github.com/sessile-dev/sessile/config"
-	"github.com/sessile-dev/sessile/httpapi"
 	"github.com/sessile-dev/sessile/model"
 	"github.com/sessile-dev/sessile/model/echo"
 	"github.com/sessile-dev/sessile/model/openai"
-	"github.com/sessile-dev/sessile/session"
 	"github.com/sessile-dev/sessile/sqlite"
-	"github.com/sessile-dev/sessile/state"
-	"github.com/sessile-dev/sessile/turn"
 )
 
 type serveCommand struct {
@@ -63,39 +59,15 @@ func serve(ctx context.Context, settings *config.Loaded, accounts auth.Authentic
 		}
 	}()
 
-	cells := state.New(store, state.Options{Quotas: settings.Quotas})
-	sessions := session.New(store, cells, session.Options{Logger: log})
-	turns := turn.New(store, cells, newModel(settings.Model), turn.Options{
-		GenerationTimeout: settings.GenerationTimeout,
-		StateDisabled:     !settings.EnableClientData,
-	})
-	if err := turns.Recover(ctx); err != nil {
-		return fmt.Errorf("recovering after the last stop: %w", err)
+	services, err := wire(ctx, store, settings, accounts, log)
+	if err != nil {
+		return err
 	}
-
-	build := buildVersion()
-	handler := httpapi.New(httpapi.Options{
-		States:            cells,
-		Sessions:          sessions,
-		Branches:          sessions,
-		Floors:            sessions,
-		Turns:             turns,
-		Accounts:          accounts,
-		DisableClientData: !settings.EnableClientData,
-		CheckHost:         checksHost(settings),
-		AllowedHosts:      []string{settings.Listen},
-		MaxBodyBytes:      settings.MaxBodyBytes,
-		Version: httpapi.Version{
-			Version: build.version, Commit: build.commit, Go: build.goVersion, Schema: int64(store.SchemaVersion()),
-		},
-		Logger:    log,
-		AccessLog: settings.AccessLog,
-	})
 	return listenAndServe(ctx, server{
-		handler:    handler,
+		handler:    services.handler,
 		address:    settings.Listen,
 		socket:     store.SocketPath(),
-		background: []func(context.Context) error{sessions.Run},
+		background: []func(context.Context) error{services.sessions.Run},
 		log:        log,
 		ready: func(address net.Addr) {
 			fmt.Fprintf(to.out, "sessile is listening on http://%s (database %s)\n", address, path)

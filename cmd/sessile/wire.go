@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/sessile-dev/sessile/auth"
+	"github.com/sessile-dev/sessile/config"
+	"github.com/sessile-dev/sessile/httpapi"
+	"github.com/sessile-dev/sessile/session"
+	"github.com/sessile-dev/sessile/sqlite"
+	"github.com/sessile-dev/sessile/state"
+	"github.com/sessile-dev/sessile/turn"
+)
+
+// wired are the services over a store, and the handler over them.
+type wired struct {
+	handler  http.Handler
+	sessions *session.Service
+}
+
+// wire builds the services as the settings say and settles what the last stop left unfinished. The server and the
+// commands that open a database themselves behave alike because both come through here.
+func wire(ctx context.Context, store *sqlite.Store, settings *config.Loaded, accounts auth.Authenticator, log *slog.Logger) (wired, error) {
+	cells := state.New(store, state.Options{Quotas: settings.Quotas})
+	sessions := session.New(store, cells, session.Options{Logger: log})
+	turns := turn.New(store, cells, newModel(settings.Model), turn.Options{
+		GenerationTimeout: settings.GenerationTimeout,
+		StateDisabled:     !settings.EnableClientData,
+	})
+	if err := turns.Recover(ctx); err != nil {
+		return wired{}, fmt.Errorf("recovering after the last stop: %w", err)
+	}
+	build := buildVersion()
+	handler := httpapi.New(httpapi.Options{
+		States:            cells,
+		Sessions:          sessions,
+		Branches:          sessions,
+		Floors:            sessions,
+		Turns:             turns,
+		Accounts:          accounts,
+		DisableClientData: !settings.EnableClientData,
+		CheckHost:         checksHost(settings),
+		AllowedHosts:      []string{settings.Listen},
+		MaxBodyBytes:      settings.MaxBodyBytes,
+		Version: httpapi.Version{
+			Version: build.version, Commit: build.commit, Go: build.goVersion, Schema: int64(store.SchemaVersion()),
+		},
+		Logger:    log,
+		AccessLog: settings.AccessLog,
+	})
+	return wired{handler: handler, sessions: sessions}, nil
+}
