@@ -48,7 +48,46 @@ type MutationStatus int
 const (
 	StatusApplied   MutationStatus = 1
 	StatusDiscarded MutationStatus = 2
+	StatusBlocked   MutationStatus = 3
+	StatusUncertain MutationStatus = 4
 )
+
+// String is the name on the wire.
+func (s MutationStatus) String() string {
+	switch s {
+	case StatusDiscarded:
+		return "discarded"
+	case StatusBlocked:
+		return "blocked"
+	case StatusUncertain:
+		return "uncertain"
+	}
+	return "applied"
+}
+
+// ReplaySafety ranks what may happen to a write when its turn runs again (spec/governed-state.md, 1.5).
+type ReplaySafety int
+
+// The safeties, as they are stored, from loose to tight. What clients write is always safe.
+const (
+	ReplaySafe ReplaySafety = iota
+	ReplayConfirm
+	ReplayNever
+	ReplayUncertain
+)
+
+// String is the name on the wire.
+func (s ReplaySafety) String() string {
+	switch s {
+	case ReplayConfirm:
+		return "confirm_on_replay"
+	case ReplayNever:
+		return "never_auto_replay"
+	case ReplayUncertain:
+		return "uncertain"
+	}
+	return "safe"
+}
 
 // Mutation is the append-only record of one write to a cell.
 type Mutation struct {
@@ -63,6 +102,7 @@ type Mutation struct {
 	Materialises  bool   // it is the first applied one of its slot; not stored
 	Kind          MutationKind
 	Status        MutationStatus
+	Safety        ReplaySafety
 	Floor         int64 // row of the source floor, 0 for direct writes
 	RunID         string
 	RequestID     string

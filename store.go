@@ -123,6 +123,7 @@ type MessageReader interface {
 	Messages(filter MessageFilter) (messages []Message, total int, err error)
 	// Pages lists the pages of a floor: inputs before outputs, then by number.
 	Pages(floor int64) ([]ContentPage, error)
+	PageByRow(row int64) (ContentPage, bool, error)
 	PageMessages(page int64) ([]Message, error)
 	// Story lists the messages on the active pages of the ancestors of a floor, and with own set of the floor itself,
 	// oldest first, over at most maxFloors floors. An ancestor that was replaced by its child on the way is left out.
@@ -214,4 +215,6 @@ type MutationReader interface {
 	// Mutations lists records; of a value they hold the first 256 bytes.
 	Mutations(session int64, filter MutationFilter) (mutations []MutationRecord, total int, err error)
 	Mutation(session int64, seq int64) (MutationRecord, bool, error)
+	// FloorMutations lists what the turns of a floor wrote, in their order.
+	FloorMutations(floor int64) ([]MutationRecord, error)
 }

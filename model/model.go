@@ -32,6 +32,10 @@ type Params struct {
 type Request struct {
 	Messages []Message
 	Params   Params
+
+	// OnText, if set, asks for the text as it comes: it is called with each piece, in order, from the goroutine that
+	// called Generate. The pieces together are the Text of the response.
+	OnText func(text string)
 }
 
 // Usage counts tokens.

@@ -26,6 +26,8 @@ WHERE a.name = ?1 AND p.public_id = ?2 AND (?3 = '' OR m.role = ?3) AND (?4 IS N
 	// 'input' < 'mixed' < 'output', which is the order in which a floor is read.
 	sqlPages = `SELECT id, floor, public_id, kind, page_no, active, version, summaries FROM content_page WHERE floor = ? ORDER BY kind, page_no`
 
+	sqlPageByRow = `SELECT id, floor, public_id, kind, page_no, active, version, summaries FROM content_page WHERE id = ?`
+
 	sqlAddPage    = `INSERT INTO content_page (public_id, floor, kind, page_no, active, version, summaries) VALUES (?, ?, ?, ?, ?, ?, ?)`
 	sqlAddMessage = `INSERT INTO message (public_id, page, seq, role, content, content_format, token_count, hidden, source, created_at, extra)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
@@ -80,12 +82,18 @@ func (t *readTx) Messages(f sessile.MessageFilter) ([]sessile.Message, int, erro
 }
 
 func (t *readTx) Pages(floor int64) ([]sessile.ContentPage, error) {
-	return list(t.query(sqlPages, floor), func(r *sqliteconn.Rows) sessile.ContentPage {
-		return sessile.ContentPage{
-			Row: r.Int64(0), Floor: r.Int64(1), ID: r.Text(2), Kind: sessile.PageKind(r.Text(3)), No: r.Int64(4), Active: r.Bool(5),
-			Version: r.Int64(6), Summaries: r.Bytes(7),
-		}
-	})
+	return list(t.query(sqlPages, floor), readPage)
+}
+
+func (t *readTx) PageByRow(row int64) (sessile.ContentPage, bool, error) {
+	return one(t.query(sqlPageByRow, row), readPage)
+}
+
+func readPage(r *sqliteconn.Rows) sessile.ContentPage {
+	return sessile.ContentPage{
+		Row: r.Int64(0), Floor: r.Int64(1), ID: r.Text(2), Kind: sessile.PageKind(r.Text(3)), No: r.Int64(4), Active: r.Bool(5),
+		Version: r.Int64(6), Summaries: r.Bytes(7),
+	}
 }
 
 func (t *readTx) PageMessages(page int64) ([]sessile.Message, error) {

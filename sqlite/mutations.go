@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	sqlAppend = `INSERT INTO mutation (seq, branch, slot, on_line, present, kind, status, floor, size, created_at, run_id, request_id, discard_reason, value)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	sqlAppend = `INSERT INTO mutation (seq, branch, slot, on_line, present, kind, status, safety, floor, size, created_at, run_id, request_id, discard_reason, value)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	sqlMoveHead = `INSERT INTO visible (branch, slot, seq, own) VALUES (?, ?, ?, 1)
 ON CONFLICT (branch, slot) DO UPDATE SET seq = excluded.seq, own = 1`
 	sqlMaterialise = `UPDATE slot SET first_seq = ? WHERE id = ?`
@@ -19,12 +19,15 @@ ON CONFLICT (branch, slot) DO UPDATE SET seq = excluded.seq, own = 1`
 	mutationPreview = `CAST(substr(CAST(m.value AS BLOB), 1, 256) AS TEXT)`
 
 	mutationColumns = `m.seq, m.branch, m.slot, m.present, m.value, m.size, m.on_line, m.kind, m.status, m.floor, m.run_id, m.request_id,
-  m.discard_reason, m.created_at, n.name, x.name, s.public_id, b.name, f.public_id`
+  m.discard_reason, m.created_at, n.name, x.name, s.public_id, b.name, f.public_id, m.safety`
 	mutationJoins = ` JOIN session s ON s.id = b.session JOIN slot x ON x.id = m.slot JOIN namespace n ON n.id = x.namespace
 LEFT JOIN floor f ON f.id = m.floor`
 
 	sqlMutation = `SELECT ` + mutationColumns + ` FROM mutation m JOIN branch b ON b.id = m.branch` + mutationJoins + `
 WHERE m.seq = ? AND b.session = ?`
+
+	sqlFloorMutations = `SELECT ` + mutationColumns + ` FROM mutation m JOIN branch b ON b.id = m.branch` + mutationJoins + `
+WHERE m.floor = ? ORDER BY m.seq`
 
 	// The log has one index for what is on line and one for the rest; a list of a session reads both.
 	mutationsOnLine  = ` FROM branch b JOIN mutation m ON m.branch = b.id AND m.on_line = 1` + mutationJoins + ` WHERE b.session = ?1`
@@ -36,7 +39,7 @@ func (t *tx) AppendMutation(m *sessile.Mutation) error {
 	t.writer.bytes += len(m.Value)
 	m.Seq = t.writer.lastSeq
 	m.CreatedAt = t.now
-	err := t.conn.Exec(sqlAppend, m.Seq, m.Branch, m.Slot, m.OnLine, m.Present, int(m.Kind), int(m.Status), orNull(m.Floor), m.Size,
+	err := t.conn.Exec(sqlAppend, m.Seq, m.Branch, m.Slot, m.OnLine, m.Present, int(m.Kind), int(m.Status), int(m.Safety), orNull(m.Floor), m.Size,
 		m.CreatedAt, textOrNull(m.RunID), textOrNull(m.RequestID), textOrNull(m.DiscardReason), m.Value)
 	if err != nil {
 		return err
@@ -61,6 +64,7 @@ func readMutation(r *sqliteconn.Rows) sessile.MutationRecord {
 			Seq: r.Int64(0), Branch: r.Int64(1), Slot: r.Int64(2), Present: r.Bool(3), Value: r.Bytes(4), Size: r.Int64(5), OnLine: r.Bool(6),
 			Kind: sessile.MutationKind(r.Int(7)), Status: sessile.MutationStatus(r.Int(8)), Floor: r.Int64(9), RunID: r.Text(10),
 			RequestID: r.Text(11), DiscardReason: r.Text(12), CreatedAt: r.Int64(13),
+			Safety: sessile.ReplaySafety(r.Int(19)),
 		},
 		Namespace: r.Text(14), SlotName: r.Text(15), SessionID: r.Text(16), BranchName: r.Text(17), FloorID: r.TextOrNil(18),
 	}
@@ -68,6 +72,10 @@ func readMutation(r *sqliteconn.Rows) sessile.MutationRecord {
 
 func (t *readTx) Mutation(session, seq int64) (sessile.MutationRecord, bool, error) {
 	return one(t.query(sqlMutation, seq, session), readMutation)
+}
+
+func (t *readTx) FloorMutations(floor int64) ([]sessile.MutationRecord, error) {
+	return list(t.query(sqlFloorMutations, floor), readMutation)
 }
 
 func (t *readTx) Mutations(session int64, f sessile.MutationFilter) ([]sessile.MutationRecord, int, error) {

@@ -55,6 +55,8 @@ func planned() []struct{ name, sql string } {
 		{"shown", sqlShown},
 		{"is head", sqlIsHead},
 		{"mutation", sqlMutation},
+		{"mutations of a floor", sqlFloorMutations},
+		{"page by row", sqlPageByRow},
 		{"append", sqlAppend},
 		{"move head", sqlMoveHead},
 		{"materialise", sqlMaterialise},

@@ -391,6 +391,7 @@ func mutationLog(f *fixture) {
 		turn := sessile.Mutation{
 			Branch: g.main.Row, Slot: g.y.Row, Present: true, Value: []byte("1"), Size: 26, OnLine: true, Materialises: true,
 			Kind: sessile.KindTurn, Status: sessile.StatusApplied, Floor: floor.Row, RunID: "run", RequestID: "req",
+			Safety: sessile.ReplayConfirm,
 		}
 		f.ok(tx.AppendMutation(&turn))
 		discarded := sessile.Mutation{Branch: g.main.Row, Slot: g.x.Row, Kind: sessile.KindTurn, Status: sessile.StatusDiscarded, Floor: floor.Row, DiscardReason: "why"}
@@ -398,6 +399,8 @@ func mutationLog(f *fixture) {
 		f.same("order", direct.Seq < turn.Seq && turn.Seq < discarded.Seq, true)
 		f.same("last", must(tx.LastSeq()), discarded.Seq)
 
+		records := must(tx.FloorMutations(floor.Row))
+		f.same("of the floor", []any{len(records), records[0].Seq, records[1].Seq}, []any{2, turn.Seq, discarded.Seq})
 		record := found(tx.Mutation(g.session.Row, turn.Seq))
 		got := record.Mutation
 		got.Materialises = true // says what to do, not what was

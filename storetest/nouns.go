@@ -345,9 +345,14 @@ func messagePages(f *fixture) {
 		f.ok(tx.AddPage(&out))
 		f.ok(tx.AddPage(&in))
 		f.same("pages", must(tx.Pages(floor.Row)), []sessile.ContentPage{in, out})
+		f.same("page", found(tx.PageByRow(out.Row)), out)
+		_, total, err := tx.Messages(sessile.MessageFilter{Account: "a", PageID: in.ID, Page: sessile.Page{Limit: 5}})
+		f.ok(err)
+		f.same("no messages yet", total, 0)
 		source := "web"
 		m := sessile.Message{
 			ID: "msg_1", Page: in.Row, Seq: 1, Role: "user", Content: "a\x00b", ContentFormat: "text", TokenCount: 2, Hidden: true, Source: &source, CreatedAt: 9,
+			Extra: []byte(`{"k":1}`),
 		}
 		f.ok(tx.AddMessage(&m))
 		zero := sessile.Message{ID: "msg_0", Page: in.Row, Role: "user", ContentFormat: "text"}
@@ -355,6 +360,20 @@ func messagePages(f *fixture) {
 		m.PageID, zero.PageID = in.ID, in.ID
 		f.same("messages", must(tx.PageMessages(in.Row)), []sessile.Message{zero, m})
 		f.same("message", found(tx.Message("a", "msg_1")), m)
+		no, listed := false, func(filter sessile.MessageFilter) string {
+			filter.Page = sessile.Page{Limit: 5, SortBy: "seq"}
+			messages, total, err := tx.Messages(filter)
+			f.ok(err)
+			out := fmt.Sprint(total, ":")
+			for _, m := range messages {
+				out += m.ID[3:]
+			}
+			return out
+		}
+		f.same("of the account", listed(sessile.MessageFilter{Account: "a"}), "2:_0_1")
+		f.same("of the page", listed(sessile.MessageFilter{Account: "a", PageID: in.ID, Role: "user"}), "2:_0_1")
+		f.same("not hidden", listed(sessile.MessageFilter{Account: "a", Hidden: &no}), "1:_0")
+		f.same("of another account", listed(sessile.MessageFilter{Account: "b", PageID: in.ID}), "0:")
 		f.ok(tx.DeactivatePages(floor.Row, sessile.PageOutput))
 		pages := must(tx.Pages(floor.Row))
 		f.same("active", []bool{pages[0].Active, pages[1].Active}, []bool{true, false})

@@ -19,7 +19,7 @@ var _ model.Model = Model{}
 // New makes the model.
 func New() Model { return Model{} }
 
-// Generate answers at once, unless the context has ended.
+// Generate answers at once, unless the context has ended; streamed, word by word.
 func (Model) Generate(ctx context.Context, request model.Request) (model.Response, error) {
 	if err := ctx.Err(); err != nil {
 		return model.Response{}, fmt.Errorf("echo: %w", err)
@@ -33,6 +33,11 @@ func (Model) Generate(ctx context.Context, request model.Request) (model.Respons
 		usage.InputTokens += words(message.Content)
 	}
 	text := "echo: " + last
+	if request.OnText != nil {
+		for piece := range strings.SplitAfterSeq(text, " ") {
+			request.OnText(piece)
+		}
+	}
 	usage.OutputTokens = words(text)
 	usage.TotalTokens = usage.InputTokens + usage.OutputTokens
 	return model.Response{Text: text, Usage: usage}, nil

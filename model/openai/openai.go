@@ -68,6 +68,9 @@ func (m *Model) Generate(ctx context.Context, request model.Request) (model.Resp
 	if err != nil {
 		return model.Response{}, err
 	}
+	if request.OnText != nil {
+		return m.stream(ctx, asked, request.OnText)
+	}
 	answer, err := m.client.CreateChatCompletion(ctx, asked)
 	if err != nil {
 		return model.Response{}, m.problem(ctx, err)

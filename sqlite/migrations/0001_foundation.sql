@@ -155,6 +155,7 @@ CREATE TABLE mutation (
   present        INTEGER NOT NULL,
   kind           INTEGER NOT NULL,
   status         INTEGER NOT NULL,
+  safety         INTEGER NOT NULL,      -- what may happen to it when its turn runs again
   floor          INTEGER,
   size           INTEGER NOT NULL,
   created_at     INTEGER NOT NULL,
