@@ -38,7 +38,7 @@ func (s *Service) beginRespond(tx sessile.Tx, account, sessionID string, r *Resp
 }
 
 // beginRegenerate puts a new floor beside the latest committed one of main, to take its place.
-func (s *Service) beginRegenerate(tx sessile.Tx, account, sessionID string, r *Request) (*attempt, error) {
+func (s *Service) beginRegenerate(tx sessile.Tx, account, sessionID, expected string, r *Request) (*attempt, error) {
 	session, err := activeSession(tx, account, sessionID)
 	if err != nil {
 		return nil, err
@@ -58,10 +58,13 @@ func (s *Service) beginRegenerate(tx sessile.Tx, account, sessionID string, r *R
 	if !found {
 		return nil, sessile.Errorf(sessile.CodeNoFloorToRegenerate, "main has no committed floor")
 	}
+	if expected != "" && target.ID != expected { // a turn before this one in the queue has moved on
+		return nil, errStale()
+	}
 	if a.message, err = userMessage(tx, target.Row); err != nil {
 		return nil, err
 	}
-	if err := s.cells.CheckTurnWrites(tx, &session, r.Writes); err != nil {
+	if err := s.mayRerun(tx, a, target.Row); err != nil {
 		return nil, err
 	}
 	if a.story, err = tx.Story(target.Row, false, s.options.StoryFloors); err != nil {
@@ -98,7 +101,7 @@ func (s *Service) beginRetry(tx sessile.Tx, account, floorID string, r *Request)
 	if a.message, err = userMessage(tx, floor.Row); err != nil {
 		return nil, err
 	}
-	if err := s.cells.CheckTurnWrites(tx, &session, r.Writes); err != nil {
+	if err := s.mayRerun(tx, a, floor.Row); err != nil {
 		return nil, err
 	}
 	if a.story, err = tx.Story(floor.Row, false, s.options.StoryFloors); err != nil {

@@ -24,6 +24,7 @@ const (
 // matters: the answer has been paid for.
 func (s *Service) commit(ctx context.Context, a *attempt, said *answer) (Result, error) {
 	ctx = context.WithoutCancel(ctx)
+	a.enter(PhaseTransactionPrepared, s.now())
 	delay := s.options.CommitRetryDelay
 	for try := 0; ; try++ {
 		var floor sessile.Floor
@@ -32,6 +33,10 @@ func (s *Service) commit(ctx context.Context, a *attempt, said *answer) (Result,
 			return err
 		})
 		if err == nil {
+			a.enter(PhaseTransactionCommitted, s.now())
+			record := a.record("completed", s.now())
+			record.CompletedAt = &record.UpdatedAt
+			a.tell(Event{Run: record})
 			return resultOf(a, &floor, said), nil
 		}
 		if sessile.CodeOf(err) != sessile.CodeServerBusy {
@@ -150,6 +155,9 @@ func resultOf(a *attempt, floor *sessile.Floor, said *answer) Result {
 	}
 	if a.replaced != nil {
 		r.PreviousFloorID = a.replaced.ID
+	}
+	if a.edited != nil {
+		r.SourceFloorID, r.SourceMessageID = a.edited.floorID, a.edited.messageID
 	}
 	return r
 }

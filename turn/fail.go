@@ -11,6 +11,7 @@ import (
 // and writes that had been staged are kept as discarded. It does not depend on the caller's context.
 func (s *Service) fail(ctx context.Context, a *attempt, said *answer, cause error) error {
 	code := sessile.CodeOf(cause)
+	a.tellFailure(cause, s.now())
 	err := s.store.Update(context.WithoutCancel(ctx), func(tx sessile.Tx) error {
 		run, found, err := tx.RunByRow(a.run.Row)
 		if err != nil {
@@ -31,6 +32,20 @@ func (s *Service) fail(ctx context.Context, a *attempt, said *answer, cause erro
 		return errors.Join(cause, err)
 	}
 	return cause
+}
+
+func (a *attempt) tellFailure(cause error, now int64) {
+	status := "failed"
+	if sessile.CodeOf(cause) == sessile.CodeGenerationCancelled {
+		status = "cancelled"
+	}
+	record := a.record(status, now)
+	record.CompletedAt = &record.UpdatedAt
+	record.Code = sessile.CodeOf(cause)
+	if e, ok := errors.AsType[*sessile.Error](cause); ok {
+		record.Message = e.Message
+	}
+	a.tell(Event{Run: record})
 }
 
 func (s *Service) discard(tx sessile.Tx, a *attempt, said *answer, reason string) error {

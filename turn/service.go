@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -22,6 +23,12 @@ type Options struct {
 	CommitRetries int
 	// CommitRetryDelay is the wait before the first further try, doubling with each; default 100 ms.
 	CommitRetryDelay time.Duration
+	// Now tells the time of the phases that a turn tells about; default time.Now. Times in the store are the store's.
+	Now func() time.Time
+	// Queue makes a turn wait for the one before it on its branch instead of being refused (5.2); default refuse.
+	Queue bool
+	// QueueTimeout is how long a turn waits at most; default 5 s.
+	QueueTimeout time.Duration
 	// StoryFloors bounds how many floors of the conversation the model is told; default 200.
 	StoryFloors int
 }
@@ -32,7 +39,10 @@ type Service struct {
 	cells   *state.Service
 	model   model.Model
 	options Options
+	lanes   lanes
 }
+
+func (s *Service) now() int64 { return s.options.Now().UnixMilli() }
 
 // leaseMargin is what a lease lasts beyond the time the model may take: enough to commit.
 const leaseMargin = time.Minute
@@ -47,6 +57,12 @@ func New(store sessile.Store, cells *state.Service, m model.Model, options Optio
 	}
 	if options.CommitRetryDelay == 0 {
 		options.CommitRetryDelay = 100 * time.Millisecond
+	}
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	if options.QueueTimeout == 0 {
+		options.QueueTimeout = 5 * time.Second
 	}
 	if options.StoryFloors == 0 {
 		options.StoryFloors = 200
@@ -66,7 +82,12 @@ type attempt struct {
 	story     []sessile.Message // what was said before
 	replaced  *sessile.Floor    // by a regenerate
 	retryPage int64             // number of the latest output page of a floor under retry
+	edited    *editedMessage    // by an edit
+	phase     Phase
+	phaseSeq  int
 }
+
+type editedMessage struct{ messageID, floorID string }
 
 // isRetry reports whether the turn runs a committed floor again.
 func (a *attempt) isRetry() bool { return a.runType == RunTypeRetry }
@@ -75,6 +96,11 @@ func (a *attempt) isRetry() bool { return a.runType == RunTypeRetry }
 // floor is committed, or when the turn has failed: then its floor stays as failed and nothing it meant to write is
 // visible. A context that ends cancels the turn. Codes: those of 5.5.
 func (s *Service) Respond(ctx context.Context, account, sessionID string, r RespondRequest) (Result, error) {
+	leave, err := s.queue(ctx, lane{sessionID, cmp.Or(r.BranchID, sessile.MainBranch)})
+	if err != nil {
+		return Result{}, err
+	}
+	defer leave()
 	return s.run(ctx, &r.Request, func(tx sessile.Tx) (*attempt, error) {
 		return s.beginRespond(tx, account, sessionID, &r)
 	})
@@ -83,16 +109,45 @@ func (s *Service) Respond(ctx context.Context, account, sessionID string, r Resp
 // Regenerate replaces the latest committed floor of main by a new one of the same number (5.3). When it fails the old
 // floor is still there. Codes: those of 5.5.
 func (s *Service) Regenerate(ctx context.Context, account, sessionID string, r Request) (Result, error) {
+	target, err := s.regenerateTarget(ctx, account, sessionID)
+	if err != nil {
+		return Result{}, err
+	}
+	leave, err := s.queue(ctx, lane{sessionID, sessile.MainBranch})
+	if err != nil {
+		return Result{}, err
+	}
+	defer leave()
 	return s.run(ctx, &r, func(tx sessile.Tx) (*attempt, error) {
-		return s.beginRegenerate(tx, account, sessionID, &r)
+		return s.beginRegenerate(tx, account, sessionID, target, &r)
 	})
 }
 
 // Retry runs a committed floor again in place (5.3): same id, number and parent, a new output page. When it fails the
 // floor is committed again with its old output. Codes: those of 5.5.
 func (s *Service) Retry(ctx context.Context, account, floorID string, r Request) (Result, error) {
+	where, err := s.retryLane(ctx, account, floorID)
+	if err != nil {
+		return Result{}, err
+	}
+	leave, err := s.queue(ctx, where)
+	if err != nil {
+		return Result{}, err
+	}
+	defer leave()
 	return s.run(ctx, &r, func(tx sessile.Tx) (*attempt, error) {
 		return s.beginRetry(tx, account, floorID, &r)
+	})
+}
+
+// Edit says a user message differently on a new branch (5.3): a new floor behind the message's own, which stays as it is.
+// Codes: those of 5.5.
+func (s *Service) Edit(ctx context.Context, account, messageID string, r EditRequest) (Result, error) {
+	if r.BranchID == "" {
+		r.BranchID = "branch-" + s.options.IDs.Suffix()
+	}
+	return s.run(ctx, &r.Request, func(tx sessile.Tx) (*attempt, error) {
+		return s.beginEdit(tx, account, messageID, &r)
 	})
 }
 
@@ -109,11 +164,17 @@ func (s *Service) run(ctx context.Context, r *Request, begin func(sessile.Tx) (*
 	if err != nil {
 		return Result{}, err
 	}
+	a.tell(Event{Start: &Start{FloorID: a.floor.ID, FloorNo: a.floor.No, BranchID: a.branch.Name}})
+	a.enter(PhaseInputRecorded, a.run.StartedAt)
 	answer, err := s.generate(ctx, a)
 	if err != nil {
 		return Result{}, s.fail(ctx, a, nil, err)
 	}
-	return s.commit(ctx, a, answer)
+	result, err := s.commit(ctx, a, answer)
+	if err == nil && len(result.Summaries) > 0 {
+		a.tell(Event{Summaries: result.Summaries})
+	}
+	return result, err
 }
 
 func errFeature() error {
@@ -131,9 +192,19 @@ type answer struct {
 func (s *Service) generate(ctx context.Context, a *attempt) (*answer, error) {
 	limited, cancel := context.WithTimeout(ctx, s.options.GenerationTimeout)
 	defer cancel()
-	response, err := s.model.Generate(limited, model.Request{Messages: prompt(a.story, a.message), Params: a.request.Params})
+	request := model.Request{Messages: prompt(a.story, a.message), Params: a.request.Params}
+	a.enter(PhasePromptAssembled, s.now())
+	var filter summaryFilter
+	if a.request.Observe != nil {
+		filter.out = func(text string) { a.tell(Event{Text: text}) }
+		request.OnText = filter.write
+	}
+	a.enter(PhasePageGenerating, s.now())
+	response, err := s.model.Generate(limited, request)
 	switch {
 	case err == nil:
+		filter.end()
+		a.enter(PhaseCandidateGenerated, s.now())
 		text, summaries := splitSummaries(response.Text)
 		return &answer{text: text, summaries: summaries, usage: response.Usage}, nil
 	case ctx.Err() != nil:

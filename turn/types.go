@@ -10,6 +10,7 @@ const (
 	RunTypeRespond    = "respond"
 	RunTypeRegenerate = "regenerate_page"
 	RunTypeRetry      = "retry_turn"
+	RunTypeEdit       = "edit_and_regenerate"
 )
 
 // Request is what every turn takes.
@@ -17,6 +18,10 @@ type Request struct {
 	Params    model.Params
 	Writes    []state.TurnWrite
 	RequestID string // of the HTTP request, kept with the mutations
+
+	// Observe, if set, hears of what happens, and makes the model stream. It is called from the goroutine that called
+	// the use case and must not block for long.
+	Observe func(Event)
 
 	// ConfirmedMutationIDs are the mutations whose replay the caller confirms (replay guard, 5.3).
 	ConfirmedMutationIDs []string
@@ -30,12 +35,21 @@ type RespondRequest struct {
 	SourceFloorID string // where a new branch starts; ignored on a branch that has floors
 }
 
+// EditRequest asks for a user message to be said differently, on a new branch.
+type EditRequest struct {
+	Request
+	Content  string
+	BranchID string // "" gets a generated name
+}
+
 // Result is a committed turn.
 type Result struct {
 	FloorID          string
 	FloorNo          int64
 	BranchID         string
 	PreviousFloorID  string // of a regenerate
+	SourceFloorID    string // of an edit
+	SourceMessageID  string // of an edit
 	GeneratedText    string
 	Summaries        []string
 	PromptTokens     int64

@@ -1,0 +1,68 @@
+package turn
+
+import (
+	"context"
+
+	"github.com/sessile-dev/sessile"
+	"github.com/sessile-dev/sessile/model"
+)
+
+// DryRunRequest asks what a model would be told.
+type DryRunRequest struct {
+	Message                  string
+	MaxInputTokens           *int64
+	ReservedCompletionTokens *int64
+}
+
+// DryRun is an assembled prompt.
+type DryRun struct {
+	Messages          []model.Message
+	TokenEstimate     int64
+	AvailableForReply *int64 // nil when the caller named no budget
+	History           int    // messages of the story among them
+}
+
+// DryRun assembles the prompt of a turn on main and does nothing else (spec/governed-state.md, 5.3): no floor, no model, no
+// state. Codes: not_found, session_archived.
+func (s *Service) DryRun(ctx context.Context, account, sessionID string, r DryRunRequest) (d DryRun, err error) {
+	err = s.store.View(ctx, func(tx sessile.ReadTx) error {
+		session, err := activeSession(tx, account, sessionID)
+		if err != nil {
+			return err
+		}
+		main, found, err := tx.Branch(session.Row, sessile.MainBranch)
+		if err != nil || !found {
+			return err
+		}
+		var story []sessile.Message
+		last, found, err := tx.LatestFloor(main.Row, true)
+		if err != nil {
+			return err
+		}
+		if found {
+			if story, err = tx.Story(last.Row, true, s.options.StoryFloors); err != nil {
+				return err
+			}
+		}
+		d.Messages = prompt(story, r.Message)
+		d.History = len(d.Messages) - 1
+		return nil
+	})
+	if err != nil {
+		return DryRun{}, err
+	}
+	for _, m := range d.Messages {
+		d.TokenEstimate += estimateTokens(m.Content)
+	}
+	switch {
+	case r.ReservedCompletionTokens != nil:
+		d.AvailableForReply = r.ReservedCompletionTokens
+	case r.MaxInputTokens != nil:
+		left := max(0, *r.MaxInputTokens-d.TokenEstimate)
+		d.AvailableForReply = &left
+	}
+	return d, nil
+}
+
+// estimateTokens is a rule of thumb that needs no model: four bytes a token, and four tokens of frame a message.
+func estimateTokens(text string) int64 { return int64(len(text)+3)/4 + 4 }
