@@ -12,10 +12,11 @@ import (
 	"github.com/sessile-dev/sessile"
 )
 
-// reply is a finished answer.
+// reply is a finished answer, or one that comes bit by bit.
 type reply struct {
 	status int
 	body   []byte
+	stream func(http.ResponseWriter) error // the error is for the log
 }
 
 // write sends the answer. An error of the connection is nobody's business any more.
@@ -102,16 +103,19 @@ type errorBody struct {
 	Details any          `json:"details,omitzero"`
 }
 
-// errorReply renders an error. What carries no code, or none that the table knows, tells the outside nothing.
-func (h *Handler) errorReply(c *call, err error) reply {
-	status := http.StatusInternalServerError
-	body := errorBody{Code: sessile.CodeInternal, Message: "something went wrong inside the server"}
-	if e, ok := errors.AsType[*sessile.Error](err); ok && e.Code != sessile.CodeInternal {
-		if known, ok := statuses[e.Code]; ok {
-			status = known
-			body = errorBody{Code: e.Code, Message: e.Message, Details: e.Details}
-		}
+// publicError is what the outside learns of an error. What carries no code, or none that the table of statuses knows,
+// tells nothing.
+func publicError(err error) errorBody {
+	if e, ok := errors.AsType[*sessile.Error](err); ok && e.Code != sessile.CodeInternal && statuses[e.Code] != 0 {
+		return errorBody{Code: e.Code, Message: e.Message, Details: e.Details}
 	}
+	return errorBody{Code: sessile.CodeInternal, Message: "something went wrong inside the server"}
+}
+
+// errorReply renders an error.
+func (h *Handler) errorReply(c *call, err error) reply {
+	body := publicError(err)
+	status := statuses[body.Code]
 	if body.Code == sessile.CodeServerBusy {
 		c.header.Set("Retry-After", "1")
 	}

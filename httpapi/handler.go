@@ -205,7 +205,11 @@ func (h *Handler) run(w http.ResponseWriter, r *http.Request, pattern string, fn
 	if err != nil {
 		answer = h.errorReply(c, err)
 	}
-	answer.write(w)
+	if answer.stream != nil {
+		err = answer.stream(w)
+	} else {
+		answer.write(w)
+	}
 	h.logCall(c, pattern, start, answer.status, err)
 }
 

@@ -55,6 +55,16 @@ func (f *refuser) Retry(_ context.Context, _, id string, _ turn.Request) (turn.R
 	return turn.Result{}, f.err
 }
 
+func (f *refuser) Edit(_ context.Context, _, id string, _ turn.EditRequest) (turn.Result, error) {
+	f.saw(id)
+	return turn.Result{}, f.err
+}
+
+func (f *refuser) DryRun(_ context.Context, _, id string, _ turn.DryRunRequest) (turn.DryRun, error) {
+	f.saw(id)
+	return turn.DryRun{}, f.err
+}
+
 func (f *refuser) Ingest(_ context.Context, _, id string, _ turn.IngestRequest) (turn.Ingested, error) {
 	f.saw(id)
 	return turn.Ingested{}, f.err

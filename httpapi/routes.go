@@ -50,6 +50,9 @@ func Routes() []Route {
 
 		// Turns: section 5.3.
 		{Method: http.MethodPost, Path: "/sessions/{session}/respond", body: requiredBody, handle: (*Handler).respond},
+		{Method: http.MethodPost, Path: "/sessions/{session}/respond/stream", body: requiredBody, handle: (*Handler).respondStream},
+		{Method: http.MethodPost, Path: "/sessions/{session}/respond/dry-run", body: requiredBody, handle: (*Handler).dryRun},
+		{Method: http.MethodPost, Path: "/messages/{message}/edit-and-regenerate", body: requiredBody, handle: (*Handler).edit},
 		{Method: http.MethodPost, Path: "/sessions/{session}/regenerate", body: optionalBody, handle: (*Handler).regenerate},
 		{Method: http.MethodPost, Path: "/floors/{floor}/retry", body: optionalBody, handle: (*Handler).retry},
 

@@ -13,6 +13,18 @@ import (
 
 // respond answers POST /sessions/{session}/respond (spec/governed-state.md, 5.3).
 func (h *Handler) respond(c *call) (reply, error) {
+	r, err := h.respondBody(c)
+	if err != nil {
+		return reply{}, err
+	}
+	result, err := h.turns.Respond(c.ctx, c.account, c.path("session"), r)
+	if err != nil {
+		return reply{}, err
+	}
+	return dataReply(http.StatusOK, showTurn(result))
+}
+
+func (h *Handler) respondBody(c *call) (turn.RespondRequest, error) {
 	o := openBody(c)
 	var r turn.RespondRequest
 	r.Message, _ = o.text("message", required, anyText)
@@ -21,14 +33,7 @@ func (h *Handler) respond(c *call) (reply, error) {
 	o.choice("prompt_intent", optional, "normal", "continue", "impersonate", "swipe", "regenerate", "quiet")
 	o.ignored("prompt_runtime_injections")
 	r.Request = o.turn(c)
-	if err := h.admit(o, r.Request); err != nil {
-		return reply{}, err
-	}
-	result, err := h.turns.Respond(c.ctx, c.account, c.path("session"), r)
-	if err != nil {
-		return reply{}, err
-	}
-	return dataReply(http.StatusOK, showTurn(result))
+	return r, h.admit(o, r.Request)
 }
 
 // regenerate answers POST /sessions/{session}/regenerate (5.3). The branch is always main and is not told.
@@ -59,9 +64,31 @@ func (h *Handler) retry(c *call) (reply, error) {
 	return dataReply(http.StatusOK, showTurn(result))
 }
 
+// edit answers POST /messages/{message}/edit-and-regenerate (5.3).
+func (h *Handler) edit(c *call) (reply, error) {
+	o := openBody(c)
+	var r turn.EditRequest
+	r.Content, _ = o.text("content", required, anyText)
+	r.BranchID, _ = o.text("branch_id", optional, anyText)
+	var err error
+	if r.Request, err = h.rerunMembers(c, o); err != nil {
+		return reply{}, err
+	}
+	result, err := h.turns.Edit(c.ctx, c.account, c.path("message"), r)
+	if err != nil {
+		return reply{}, err
+	}
+	body := showTurn(result)
+	body.SourceFloorID, body.SourceMessageID = result.SourceFloorID, result.SourceMessageID
+	return dataReply(http.StatusOK, body)
+}
+
 // rerun reads the body of a turn that runs something again.
 func (h *Handler) rerun(c *call) (turn.Request, error) {
-	o := openBody(c)
+	return h.rerunMembers(c, openBody(c))
+}
+
+func (h *Handler) rerunMembers(c *call, o *object) (turn.Request, error) {
 	o.texts("confirmed_execution_ids", optional)
 	confirmed, _ := o.texts("confirmed_session_state_mutation_ids", optional)
 	r := o.turn(c)
@@ -232,6 +259,8 @@ type turnBody struct {
 	FloorNo         int64     `json:"floor_no"`
 	BranchID        string    `json:"branch_id,omitzero"`
 	PreviousFloorID string    `json:"previous_floor_id,omitzero"`
+	SourceFloorID   string    `json:"source_floor_id,omitzero"`
+	SourceMessageID string    `json:"source_message_id,omitzero"`
 	GeneratedText   string    `json:"generated_text"`
 	Summaries       []string  `json:"summaries"`
 	Usage           usageBody `json:"total_usage"`

@@ -2,6 +2,9 @@ package turn
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 
 	"github.com/sessile-dev/sessile"
 	"github.com/sessile-dev/sessile/model"
@@ -62,6 +65,15 @@ func (s *Service) DryRun(ctx context.Context, account, sessionID string, r DryRu
 		d.AvailableForReply = &left
 	}
 	return d, nil
+}
+
+// Digest tells whether two prompts are the same, without telling what is in them.
+func (d *DryRun) Digest() string {
+	hash := sha256.New()
+	for _, m := range d.Messages {
+		fmt.Fprintf(hash, "%d %s %d %s", len(m.Role), m.Role, len(m.Content), m.Content)
+	}
+	return "sha256:" + hex.EncodeToString(hash.Sum(nil))
 }
 
 // estimateTokens is a rule of thumb that needs no model: four bytes a token, and four tokens of frame a message.
