@@ -5,10 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/alecthomas/kong"
-
-	"github.com/sessile-dev/sessile/config"
 )
 
 // Exit codes, as the design names them in section 5.
@@ -19,16 +18,24 @@ const (
 	exitReach   = 3 // the server or the store cannot be reached
 )
 
-// streams are where a command prints.
+// streams are where a command reads and prints.
 type streams struct {
+	in       io.Reader
 	out, err io.Writer
 }
 
 // commands is the command line.
 type commands struct {
-	Help    helpFlag       `short:"h" help:"Show this help."`
-	Serve   serveCommand   `cmd:"" help:"Serve the HTTP API."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Help       helpFlag          `short:"h" help:"Show this help."`
+	Serve      serveCommand      `cmd:"" help:"Serve the HTTP API."`
+	Sessions   sessionsCommand   `cmd:"" help:"List, show, create, archive and delete sessions."`
+	State      stateCommand      `cmd:"" help:"Read, write and compare the state of a session."`
+	Branches   branchesCommand   `cmd:"" help:"List, fork and delete branches."`
+	Floors     floorsCommand     `cmd:"" help:"List and show floors."`
+	Turn       turnCommand       `cmd:"" help:"Run one turn."`
+	Config     configCommand     `cmd:"" help:"Print the settings in force and where they came from."`
+	Completion completionCommand `cmd:"" help:"Print a completion script for a shell."`
+	Version    versionCommand    `cmd:"" help:"Print the version."`
 }
 
 const description = "Sessile keeps the session state of AI agents."
@@ -40,12 +47,18 @@ Start a server, which needs nothing else:
 
     sessile serve
 
-and in another terminal:
+and in another terminal, make a session, give it state, and run a turn that writes:
 
-    curl http://127.0.0.1:7474/health
+    export SESSILE_SESSION=$(sessile sessions create --title "First steps")
+    sessile state register bond_log
+    sessile state set bond_log trust '{"level": 3}'
+    sessile turn "The guild opens its doors." --set bond_log/trust='{"level": 5}'
+    sessile state get bond_log trust
+
+Every command works on a file as well, without a server: --db FILE.
 
 All commands: sessile --help
-All settings: sessile serve --help
+All settings: sessile config
 `
 
 // run executes one command line and returns its exit code.
@@ -56,6 +69,7 @@ func run(ctx context.Context, args []string, to streams) int {
 	}
 	var line commands
 	line.Serve.Settings = kong.Plugins{newSettingFlags()}
+	line.Config.Settings = kong.Plugins{newSettingFlags()}
 	parser, err := kong.New(&line,
 		kong.Name("sessile"),
 		kong.Description(description),
@@ -71,8 +85,7 @@ func run(ctx context.Context, args []string, to streams) int {
 		return exitDone
 	}
 	if err != nil {
-		fmt.Fprintf(to.err, "sessile: %v\nsee sessile --help\n", err)
-		return exitUsage
+		return refuse(to.err, args, err)
 	}
 	selected.BindTo(ctx, (*context.Context)(nil))
 	selected.Bind(to)
@@ -80,6 +93,20 @@ func run(ctx context.Context, args []string, to streams) int {
 		return fail(to.err, err)
 	}
 	return exitDone
+}
+
+// refuse prints what is wrong with a command line.
+func refuse(w io.Writer, args []string, err error) int {
+	hint := "see sessile --help"
+	if slices.ContainsFunc(args, isNegative) {
+		hint = "put -- before a value that begins with a dash"
+	}
+	return fail(w, &usageError{err.Error(), hint})
+}
+
+// isNegative reports whether an argument is a number that looks like a flag.
+func isNegative(arg string) bool {
+	return len(arg) > 1 && arg[0] == '-' && '0' <= arg[1] && arg[1] <= '9'
 }
 
 var errHelpShown = errors.New("help was shown")
@@ -94,22 +121,4 @@ func (helpFlag) BeforeReset(ctx *kong.Context) error {
 		return err
 	}
 	return errHelpShown
-}
-
-// reachError is a store or server that cannot be reached.
-type reachError struct{ err error }
-
-func (e *reachError) Error() string { return e.err.Error() }
-func (e *reachError) Unwrap() error { return e.err }
-
-// fail prints an error and returns the exit code for it.
-func fail(w io.Writer, err error) int {
-	fmt.Fprintf(w, "sessile: %v\n", err)
-	if _, ok := errors.AsType[*config.Error](err); ok {
-		return exitUsage
-	}
-	if _, ok := errors.AsType[*reachError](err); ok {
-		return exitReach
-	}
-	return exitRefused
 }

@@ -11,6 +11,6 @@ import (
 var version, commit string
 
 func main() {
-	streams := streams{out: os.Stdout, err: os.Stderr}
+	streams := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}
 	os.Exit(run(context.Background(), os.Args[1:], streams))
 }

@@ -27,29 +27,44 @@ func TestMain(m *testing.M) {
 // The scripts in testdata/script run the command as a user does. Beside the usual commands they know
 //
 //	start NAME [flag...]   starts sessile serve on a free port, waits until it listens, and sets $NAME to its URL
-//	stop NAME              asks it to end by SIGTERM and expects exit code 0
-//	kill NAME              ends it by SIGKILL
+//	end NAME               asks it to end by SIGTERM and expects exit code 0
+//	crash NAME             ends it by SIGKILL
 //	get URL [Header:text]  prints the status and the body of an answer
 //	exits CODE command...  expects an exit code
+//	let NAME               sets $NAME to what the last command printed
+//	letid NAME PREFIX      sets $NAME to the first id with this prefix that it printed
+//	mask                   gives ids and times in what the last command printed names that stay the same
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
-		Setup: func(env *testscript.Env) error {
-			env.Setenv("XDG_DATA_HOME", env.WorkDir+"/data")
-			env.Setenv("LOCALAPPDATA", env.WorkDir+"/data")
-			env.Setenv("HOME", env.WorkDir+"/home")
-			env.Values[processes{}] = map[string]*process{}
-			return nil
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"start": scriptStart,
-			"stop":  scriptStop,
-			"kill":  scriptKill,
-			"get":   scriptGet,
-			"exits": scriptExits,
-		},
+		UpdateScripts:       *update,
+		Setup:               scriptSetup,
+		Cmds:                scriptCommands(),
 	})
+}
+
+func scriptSetup(env *testscript.Env) error {
+	env.Setenv("XDG_DATA_HOME", env.WorkDir+"/data")
+	env.Setenv("LOCALAPPDATA", env.WorkDir+"/data")
+	env.Setenv("HOME", env.WorkDir+"/home")
+	env.Values[processes{}] = map[string]*process{}
+	return nil
+}
+
+// scriptCommands are the commands that testscript does not have. A name that it has would be its own, whatever stands here:
+// its stop, for one, ends the script as passed.
+func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"start": scriptStart,
+		"end":   scriptEnd,
+		"crash": scriptCrash,
+		"get":   scriptGet,
+		"exits": scriptExits,
+		"let":   scriptLet,
+		"letid": scriptID,
+		"mask":  scriptMask,
+	}
 }
 
 // processes is the key of the servers of a script, by name.
@@ -82,7 +97,7 @@ func scriptEnv(ts *testscript.TestScript) []string {
 
 func named(ts *testscript.TestScript, args []string) *process {
 	if len(args) != 1 {
-		ts.Fatalf("usage: stop NAME or kill NAME")
+		ts.Fatalf("usage: end NAME or crash NAME")
 	}
 	p := ts.Value(processes{}).(map[string]*process)[args[0]]
 	if p == nil {
@@ -91,13 +106,13 @@ func named(ts *testscript.TestScript, args []string) *process {
 	return p
 }
 
-func scriptStop(ts *testscript.TestScript, _ bool, args []string) {
+func scriptEnd(ts *testscript.TestScript, _ bool, args []string) {
 	p := named(ts, args)
 	ts.Check(p.stop())
 	ts.Logf("%s", p.log())
 }
 
-func scriptKill(ts *testscript.TestScript, _ bool, args []string) { named(ts, args).kill() }
+func scriptCrash(ts *testscript.TestScript, _ bool, args []string) { named(ts, args).kill() }
 
 func scriptGet(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
