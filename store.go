@@ -69,6 +69,8 @@ type BranchReader interface {
 	Branch(session int64, name string) (Branch, bool, error)
 	// BranchesNamed finds the branches of that name in all live sessions of an account.
 	BranchesNamed(account, name string) ([]Branch, error)
+	// SessionBranches lists every branch that anything was written under, by name.
+	SessionBranches(session int64) ([]Branch, error)
 	// BranchSummaries lists main, the registered branches and those with floors that are not superseded; sorted by
 	// branch_id, floor_count, latest_floor_no or updated_at.
 	BranchSummaries(session int64, page Page) (branches []BranchSummary, total int, err error)

@@ -118,6 +118,16 @@ func appendContent(b []byte, present bool, data jsontext.Value) []byte {
 
 // appendDiff appends one entry of a diff (4.7).
 func appendDiff(b []byte, e *state.DiffEntry) []byte {
+	b = appendDiffHead(b, e)
+	b = appendValue(appendMember(b, "left_value"), e.Left)
+	b = appendValue(appendMember(b, "right_value"), e.Right)
+	return append(b, '}')
+}
+
+// appendDiffNames appends an entry without its values.
+func appendDiffNames(b []byte, e *state.DiffEntry) []byte { return append(appendDiffHead(b, e), '}') }
+
+func appendDiffHead(b []byte, e *state.DiffEntry) []byte {
 	b = append(b, '{')
 	b = appendText(appendMember(b, "namespace"), e.Namespace)
 	b = appendText(appendMember(b, "slot"), e.Slot)
@@ -125,8 +135,24 @@ func appendDiff(b []byte, e *state.DiffEntry) []byte {
 	b = appendOptional(appendMember(b, "left_floor_id"), e.LeftFloorID)
 	b = appendOptional(appendMember(b, "right_floor_id"), e.RightFloorID)
 	b = strconv.AppendBool(appendMember(b, "left_present"), e.LeftPresent)
-	b = strconv.AppendBool(appendMember(b, "right_present"), e.RightPresent)
-	b = appendValue(appendMember(b, "left_value"), e.Left)
-	b = appendValue(appendMember(b, "right_value"), e.Right)
-	return append(b, '}')
+	return strconv.AppendBool(appendMember(b, "right_present"), e.RightPresent)
+}
+
+// appendFloorValue appends what a floor stores of a slot as the observation surface shows it: with the value, or with its
+// size.
+func appendFloorValue(b []byte, v *state.FloorValue, withValue bool) []byte {
+	b = appendText(append(b, `{"state_namespace":`...), v.Namespace)
+	b = appendText(appendMember(b, "slot"), v.Slot)
+	b = appendText(appendMember(b, "visibility_mode"), visibilityMode)
+	b = strconv.AppendInt(appendMember(b, "schema_version"), schemaVersion, 10)
+	b = strconv.AppendBool(appendMember(b, "present"), v.Present)
+	b = appendText(appendMember(b, "session_id"), v.SessionID)
+	b = appendText(appendMember(b, "branch_id"), v.BranchID)
+	b = appendText(appendMember(b, "floor_id"), v.FloorID)
+	b = appendTexts(appendMember(b, "source_mutation_ids"), v.MutationIDs)
+	b = appendTime(appendMember(b, "committed_at"), v.CommittedAt)
+	if withValue {
+		return append(appendValue(appendMember(b, "value"), v.Data), '}')
+	}
+	return append(strconv.AppendInt(appendMember(b, "payload_size_bytes"), v.Size, 10), '}')
 }

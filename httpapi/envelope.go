@@ -112,10 +112,21 @@ func publicError(err error) errorBody {
 	return errorBody{Code: sessile.CodeInternal, Message: "something went wrong inside the server"}
 }
 
+// statusError is an error whose status is not the one of its code.
+type statusError struct {
+	error
+	status int
+}
+
+func (e *statusError) Unwrap() error { return e.error }
+
 // errorReply renders an error.
 func (h *Handler) errorReply(c *call, err error) reply {
 	body := publicError(err)
 	status := statuses[body.Code]
+	if s, ok := errors.AsType[*statusError](err); ok {
+		status = s.status
+	}
 	if body.Code == sessile.CodeServerBusy {
 		c.header.Set("Retry-After", "1")
 	}

@@ -20,11 +20,13 @@ const DefaultMaxBodyBytes = 4 << 20
 
 // Options wire a [Handler]. The use cases are required.
 type Options struct {
-	States   States
-	Sessions Sessions
-	Branches Branches
-	Floors   Floors
-	Turns    Turns
+	States States
+	// Observation is the state package's too; the service is one.
+	Observation Observation
+	Sessions    Sessions
+	Branches    Branches
+	Floors      Floors
+	Turns       Turns
 
 	// Accounts tells who asks; default: everybody is the account "default".
 	Accounts Accounts
@@ -51,12 +53,13 @@ type Options struct {
 
 // Handler serves the routes of [Routes]. It is safe for concurrent use.
 type Handler struct {
-	states   States
-	sessions Sessions
-	branches Branches
-	floors   Floors
-	turns    Turns
-	accounts Accounts
+	states      States
+	observation Observation
+	sessions    Sessions
+	branches    Branches
+	floors      Floors
+	turns       Turns
+	accounts    Accounts
 
 	clientData bool
 	checksHost bool
@@ -77,7 +80,7 @@ var _ http.Handler = (*Handler)(nil)
 // New makes a handler. It does no IO.
 func New(o Options) *Handler {
 	h := &Handler{
-		states: o.States, sessions: o.Sessions, branches: o.Branches, floors: o.Floors, turns: o.Turns,
+		states: o.States, observation: o.Observation, sessions: o.Sessions, branches: o.Branches, floors: o.Floors, turns: o.Turns,
 		accounts:   o.Accounts,
 		clientData: !o.DisableClientData,
 		checksHost: o.CheckHost,

@@ -55,6 +55,11 @@ func (f *refuser) Retry(_ context.Context, _, id string, _ turn.Request) (turn.R
 	return turn.Result{}, f.err
 }
 
+func (f *refuser) Blockers(_ context.Context, _, id string, _ []string) ([]turn.Blocker, error) {
+	f.saw(id)
+	return nil, f.err
+}
+
 func (f *refuser) Edit(_ context.Context, _, id string, _ turn.EditRequest) (turn.Result, error) {
 	f.saw(id)
 	return turn.Result{}, f.err
@@ -275,7 +280,8 @@ func TestPaths(t *testing.T) {
 		{"GET", "/Health", 404, ""},
 		{"GET", "/", 404, ""},
 		{"GET", "/sessions/", 404, ""},
-		{"GET", "/sessions/s/respond/stream", 404, ""},
+		{"GET", "/sessions/s/respond/stream", 405, ""},
+		{"GET", "/sessions/s/respond/nothing", 404, ""},
 		{"OPTIONS", "/health", 405, ""},
 	} {
 		f.seen = nil

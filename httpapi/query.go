@@ -121,10 +121,13 @@ func (q *query) stretch(defaultLimit, maxLimit int) sessile.Page {
 // maxOffset keeps sums of offset and limit far from overflowing.
 const maxOffset = 1 << 30
 
+// namespace asks for the name of a namespace.
+func (q *query) namespace(name string) string { return q.text(name, optional, namespaceRule) }
+
 // slotFilter asks for namespace and slot; a slot needs its namespace.
 func (q *query) slotFilter() sessile.SlotFilter {
 	f := sessile.SlotFilter{
-		Namespace: q.text("namespace", optional, namespaceRule),
+		Namespace: q.namespace("namespace"),
 		Slot:      q.text("slot", optional, anyText),
 	}
 	if len(q.values["slot"]) > 0 && len(q.values["namespace"]) == 0 {

@@ -48,6 +48,14 @@ func Routes() []Route {
 		{Method: http.MethodGet, Path: "/sessions/{session}/session-state/mutations", Feature: true, handle: (*Handler).listMutations},
 		{Method: http.MethodGet, Path: "/sessions/{session}/session-state/mutations/{mutation}", Feature: true, handle: (*Handler).getMutation},
 
+		{Method: http.MethodGet, Path: "/sessions/{session}/session-state/bindings", Feature: true, handle: (*Handler).listBindings},
+		{Method: http.MethodGet, Path: "/sessions/{session}/session-state/live", Feature: true, handle: (*Handler).listLive},
+		{Method: http.MethodGet, Path: "/sessions/{session}/session-state/live/{namespace}/{slot}", Feature: true, handle: (*Handler).getLive},
+		{Method: http.MethodGet, Path: "/floors/{floor}/session-state/snapshots", Feature: true, handle: (*Handler).listFloorSnapshots},
+		{Method: http.MethodGet, Path: "/floors/{floor}/session-state/snapshots/{namespace}/{slot}", Feature: true, handle: (*Handler).getFloorSnapshot},
+		{Method: http.MethodGet, Path: "/floors/{floor}/session-state/replay-safety", Feature: true, handle: (*Handler).replaySafety},
+		{Method: http.MethodGet, Path: "/floors/{floor}/session-state/diff", Feature: true, handle: (*Handler).floorDiff},
+
 		// Turns: section 5.3.
 		{Method: http.MethodPost, Path: "/sessions/{session}/respond", body: requiredBody, handle: (*Handler).respond},
 		{Method: http.MethodPost, Path: "/sessions/{session}/respond/stream", body: requiredBody, handle: (*Handler).respondStream},

@@ -64,6 +64,7 @@ type Turns interface {
 	Respond(ctx context.Context, account, sessionID string, r turn.RespondRequest) (turn.Result, error)
 	Regenerate(ctx context.Context, account, sessionID string, r turn.Request) (turn.Result, error)
 	Retry(ctx context.Context, account, floorID string, r turn.Request) (turn.Result, error)
+	Blockers(ctx context.Context, account, floorID string, confirmed []string) ([]turn.Blocker, error)
 	Edit(ctx context.Context, account, messageID string, r turn.EditRequest) (turn.Result, error)
 	DryRun(ctx context.Context, account, sessionID string, r turn.DryRunRequest) (turn.DryRun, error)
 	Ingest(ctx context.Context, account, sessionID string, r turn.IngestRequest) (turn.Ingested, error)

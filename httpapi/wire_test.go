@@ -49,7 +49,8 @@ func newServer(t testing.TB, options httpapi.Options) http.Handler {
 	cells := state.New(store, state.Options{})
 	sessions := session.New(store, cells, session.Options{})
 	turns := turn.New(store, cells, echo.New(), turn.Options{StateDisabled: options.DisableClientData})
-	options.States, options.Sessions, options.Branches, options.Floors, options.Turns = cells, sessions, sessions, sessions, turns
+	options.States, options.Observation, options.Turns = cells, cells, turns
+	options.Sessions, options.Branches, options.Floors = sessions, sessions, sessions
 	options.Version = httpapi.Version{Version: "1.2.3", Commit: "abc", Go: "go1.26", Schema: 1}
 	return httpapi.New(options)
 }
@@ -154,7 +155,9 @@ func showAnswer(w *httptest.ResponseRecorder) string {
 		}
 	}
 	body, _ := io.ReadAll(w.Body)
-	return b.String() + string(body) + "\n"
+	// The blank line behind each event would part blocks; an end of line with nothing before it is written as a dot.
+	text := strings.ReplaceAll(strings.TrimRight(string(body), "\n"), "\n\n", "\n.\n")
+	return b.String() + text + "\n"
 }
 
 // names maps what differs from run to run to names that do not, and back.

@@ -10,6 +10,8 @@ const (
 
 	sqlBranch = `SELECT ` + branchColumns + ` FROM branch b WHERE b.session = ? AND b.name = ? AND b.deleted_at IS NULL`
 
+	sqlSessionBranches = `SELECT ` + branchColumns + ` FROM branch b WHERE b.session = ? AND b.deleted_at IS NULL ORDER BY b.name`
+
 	sqlBranchesNamed = `SELECT ` + branchColumns + `
 FROM branch b JOIN session s ON s.id = b.session JOIN account a ON a.id = s.account
 WHERE b.name = ? AND a.name = ? AND b.deleted_at IS NULL AND s.deleted_at IS NULL`
@@ -55,6 +57,10 @@ func readBranch(r *sqliteconn.Rows) sessile.Branch {
 
 func (t *readTx) Branch(session int64, name string) (sessile.Branch, bool, error) {
 	return one(t.query(sqlBranch, session, name), readBranch)
+}
+
+func (t *readTx) SessionBranches(session int64) ([]sessile.Branch, error) {
+	return list(t.query(sqlSessionBranches, session), readBranch)
 }
 
 func (t *readTx) BranchesNamed(account, name string) ([]sessile.Branch, error) {

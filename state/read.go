@@ -158,18 +158,21 @@ func snapshot(tx sessile.ReadTx, session *sessile.Session, floor *sessile.Floor,
 	}
 	values := make([]SnapshotValue, 0, len(versions))
 	for i := range versions {
-		v := &versions[i]
-		value := valueOf(session.ID, v)
-		entry := SnapshotValue{
-			Namespace: value.Namespace, Slot: value.Slot, Present: value.Present, Data: value.Data, SessionID: session.ID,
-			BranchID: floor.BranchName, FloorID: floor.ID, MutationIDs: value.MutationIDs,
-		}
-		if stored(floor, v) {
-			entry.CommittedAt = &floor.CommittedAt
-		}
-		values = append(values, entry)
+		values = append(values, snapshotValue(session, floor, &versions[i]))
 	}
 	return values, nil
+}
+
+func snapshotValue(session *sessile.Session, floor *sessile.Floor, v *sessile.Version) SnapshotValue {
+	value := valueOf(session.ID, v)
+	entry := SnapshotValue{
+		Namespace: value.Namespace, Slot: value.Slot, Present: value.Present, Data: value.Data, SessionID: session.ID,
+		BranchID: floor.BranchName, FloorID: floor.ID, MutationIDs: value.MutationIDs,
+	}
+	if stored(floor, v) {
+		entry.CommittedAt = &floor.CommittedAt
+	}
+	return entry
 }
 
 // floorVersions lists every materialised slot as the floor shows it; a floor without snapshot shows nothing.
@@ -221,25 +224,30 @@ func (s *Service) Diff(ctx context.Context, account, sessionID string, q DiffQue
 		if err != nil {
 			return err
 		}
-		floor, err := ownFloor(tx, account, &session, q.FloorID)
-		if err != nil {
-			return err
-		}
-		left, err := diffLeft(tx, account, &session, &q)
-		if err != nil {
-			return err
-		}
-		right, err := floorValues(tx, &session, "", &floor, q.Filter)
-		if err != nil {
-			return err
-		}
-		entries = make([]DiffEntry, 0, len(right))
-		for i := range right { // both sides list every slot in one order
-			entries = append(entries, diffEntry(&left[i], &right[i], q.FloorID))
-		}
-		return nil
+		entries, err = diff(tx, account, &session, &q)
+		return err
 	})
 	return entries, err
+}
+
+func diff(tx sessile.ReadTx, account string, session *sessile.Session, q *DiffQuery) ([]DiffEntry, error) {
+	floor, err := ownFloor(tx, account, session, q.FloorID)
+	if err != nil {
+		return nil, err
+	}
+	left, err := diffLeft(tx, account, session, q)
+	if err != nil {
+		return nil, err
+	}
+	right, err := floorValues(tx, session, "", &floor, q.Filter)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]DiffEntry, 0, len(right))
+	for i := range right { // both sides list every slot in one order
+		entries = append(entries, diffEntry(&left[i], &right[i], q.FloorID))
+	}
+	return entries, nil
 }
 
 func diffLeft(tx sessile.ReadTx, account string, session *sessile.Session, q *DiffQuery) ([]Value, error) {

@@ -179,6 +179,11 @@ func branchLife(f *fixture) {
 		f.ok(tx.RegisterBranch(b.Row, floor.Row))
 		f.same("source", found(tx.Branch(s.Row, b.Name)).SourceFloor, floor.Row)
 		f.same("named", len(must(tx.BranchesNamed("a", b.Name))), 1)
+		names := []string{}
+		for _, one := range must(tx.SessionBranches(s.Row)) {
+			names = append(names, one.Name)
+		}
+		f.same("of the session", names, []string{"main", b.Name})
 	})
 }
 

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"context"
 	"slices"
 
 	"github.com/sessile-dev/sessile"
@@ -18,9 +19,25 @@ type Blocker struct {
 
 const reasonUnconfirmed = "confirmation_required"
 
-// Blockers lists what stands in the way of running a floor again: its applied, blocked or uncertain mutations that are
+// Blockers lists what stands in the way of running a floor of the account again. Codes: not_found.
+func (s *Service) Blockers(ctx context.Context, account, floorID string, confirmed []string) (list []Blocker, err error) {
+	err = s.store.View(ctx, func(tx sessile.ReadTx) error {
+		floor, found, err := tx.Floor(account, floorID)
+		if err == nil && !found {
+			err = sessile.NotFound()
+		}
+		if err != nil {
+			return err
+		}
+		list, err = blockersOf(tx, floor.Row, confirmed)
+		return err
+	})
+	return list, err
+}
+
+// blockersOf lists what stands in the way of running a floor again: its applied, blocked or uncertain mutations that are
 // not safe to repeat, but for those the caller confirms.
-func Blockers(tx sessile.ReadTx, floor int64, confirmed []string) ([]Blocker, error) {
+func blockersOf(tx sessile.ReadTx, floor int64, confirmed []string) ([]Blocker, error) {
 	mutations, err := tx.FloorMutations(floor)
 	if err != nil {
 		return nil, err
@@ -59,7 +76,7 @@ func replayReason(m *sessile.MutationRecord, confirmed bool) string {
 
 // mayRerun checks what a turn that runs something again may be refused for before the model is asked.
 func (s *Service) mayRerun(tx sessile.ReadTx, a *attempt, target int64) error {
-	blockers, err := Blockers(tx, target, a.request.ConfirmedMutationIDs)
+	blockers, err := blockersOf(tx, target, a.request.ConfirmedMutationIDs)
 	if err != nil {
 		return err
 	}

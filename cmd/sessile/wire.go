@@ -36,6 +36,7 @@ func wire(ctx context.Context, store *sqlite.Store, settings *config.Loaded, acc
 	build := buildVersion()
 	handler := httpapi.New(httpapi.Options{
 		States:            cells,
+		Observation:       cells,
 		Sessions:          sessions,
 		Branches:          sessions,
 		Floors:            sessions,
