@@ -90,32 +90,46 @@ func encode(body any) ([]byte, error) {
 
 // send sends a request, again where that is safe, and returns an answer that holds data.
 func (c *Client) send(ctx context.Context, r request) (*envelope, error) {
-	if r.problem != nil {
-		return nil, r.problem
-	}
-	target, err := targetOf(r.path)
+	target, body, err := c.prepare(r)
 	if err != nil {
 		return nil, err
 	}
+	return again(ctx, c, r.method, func() (*envelope, time.Duration, error) {
+		return c.try(ctx, r.method, target, body)
+	})
+}
+
+// prepare writes the URL and the body of a request that is worth sending.
+func (c *Client) prepare(r request) (target string, body []byte, err error) {
+	if r.problem != nil {
+		return "", nil, r.problem
+	}
+	path, err := targetOf(r.path)
+	if err != nil {
+		return "", nil, err
+	}
+	target = c.base + path
 	if len(r.query) > 0 {
 		target += "?" + r.query.Encode()
 	}
-	var body []byte
 	if r.body != nil {
 		if body, err = encode(r.body); err != nil {
-			return nil, fmt.Errorf("client: the request cannot be written as JSON: %w", err)
+			return "", nil, fmt.Errorf("client: the request cannot be written as JSON: %w", err)
 		}
 	}
+	return target, body, nil
+}
+
+// again calls once until it works, as often as is safe. What once returns beside the result is how long the server asks to
+// wait before the next time.
+func again[T any](ctx context.Context, c *Client, method string, once func() (T, time.Duration, error)) (T, error) {
 	for try := 0; ; try++ {
-		answer, pause, err := c.try(ctx, r.method, c.base+target, body)
-		if err == nil {
-			return answer, nil
+		result, pause, err := once()
+		if err == nil || try >= c.options.Retries || !worthRetrying(method, err) {
+			return result, err
 		}
-		if try >= c.options.Retries || !worthRetrying(r.method, err) {
-			return nil, err
-		}
-		if waitErr := sleep(ctx, c.delay(try, pause)); waitErr != nil {
-			return nil, waitErr
+		if err := sleep(ctx, c.delay(try, pause)); err != nil {
+			return result, err
 		}
 	}
 }
@@ -161,13 +175,24 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // try sends a request once. pause is how long the server asks to wait before the next.
 func (c *Client) try(ctx context.Context, method, target string, body []byte) (answer *envelope, pause time.Duration, err error) {
+	response, err := c.do(ctx, method, target, body)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer response.Body.Close()
+	answer, err = c.read(ctx, response)
+	return answer, retryAfter(response), err
+}
+
+// do sends a request and returns an answer whose body is still to be read.
+func (c *Client) do(ctx context.Context, method, target string, body []byte) (*http.Response, error) {
 	var content io.Reader
 	if body != nil {
 		content = bytes.NewReader(body)
 	}
 	r, err := http.NewRequestWithContext(ctx, method, target, content)
 	if err != nil {
-		return nil, 0, fmt.Errorf("client: %w", err)
+		return nil, fmt.Errorf("client: %w", err)
 	}
 	for name, values := range c.header {
 		r.Header[name] = values
@@ -177,18 +202,21 @@ func (c *Client) try(ctx context.Context, method, target string, body []byte) (a
 	}
 	response, err := c.http.Do(r)
 	if err != nil {
-		return nil, 0, c.broken(ctx, err)
+		return nil, c.broken(ctx, err)
 	}
-	defer response.Body.Close()
+	return response, nil
+}
+
+// read reads the body of an answer.
+func (c *Client) read(ctx context.Context, response *http.Response) (*envelope, error) {
 	text, err := readAtMost(response, c.options.MaxAnswerBytes)
 	if _, large := errors.AsType[*LargeAnswerError](err); large {
-		return nil, 0, err
+		return nil, err
 	}
 	if err != nil {
-		return nil, 0, c.broken(ctx, err)
+		return nil, c.broken(ctx, err)
 	}
-	answer, err = c.open(response, text)
-	return answer, retryAfter(response), err
+	return c.open(response, text)
 }
 
 func readAtMost(response *http.Response, limit int64) ([]byte, error) {

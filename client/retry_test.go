@@ -60,6 +60,15 @@ func TestRetries(t *testing.T) {
 		_, err := c.CreateSession(ctx, client.SessionInput{Title: "x"})
 		return err
 	}
+	stream := func(ctx context.Context, c *client.Client) error {
+		_, err := c.RespondStream(ctx, "s", client.RespondRequest{Message: "x"}, ignore)
+		return err
+	}
+	streams := func() (*http.Response, error) {
+		response, err := says(200, "event: done\ndata: {}\n\n", "")()
+		response.Header.Set("Content-Type", "text/event-stream")
+		return response, err
+	}
 	fine := says(200, `{"data":{}}`, "")
 	busy := says(503, `{"error":{"code":"server_busy","message":"m"}}`, "")
 	busyFor := func(seconds string) func() (*http.Response, error) {
@@ -96,6 +105,8 @@ func TestRetries(t *testing.T) {
 		{"a write to a busy server", write, 0, answers{busy, busy, fine}, 3, "", 225 * time.Millisecond},
 		{"a write to a server that stays busy", write, 0, answers{busy}, 3, sessile.CodeServerBusy, 225 * time.Millisecond},
 		{"a write whose commit was refused", write, 0, answers{commitBusy, fine}, 1, sessile.CodeCommitBusy, 0},
+		{"a stream of a busy server", stream, 0, answers{busyFor("1"), streams}, 2, "", 1050 * time.Millisecond},
+		{"a stream over a broken connection", stream, 0, answers{broken, streams}, 1, sessile.CodeInternal, 0},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -164,6 +164,26 @@ func steps() []step {
 		{"Retry", "POST /floors/{floor}/retry", func(ctx context.Context, w *world) (any, error) {
 			return w.Retry(ctx, w.second, client.RerunRequest{})
 		}},
+		{"RespondStream", "POST /sessions/{session}/respond/stream", func(ctx context.Context, w *world) (any, error) {
+			var start string
+			return w.RespondStream(ctx, w.session, client.RespondRequest{Message: "and more"}, func(e client.StreamEvent) error {
+				if e.Start != nil {
+					start = e.Start.FloorID
+				}
+				if start == "" {
+					return sessile.Errorf("stream", "%s comes before start", e.Name)
+				}
+				return nil
+			})
+		}},
+		{"DryRun", "POST /sessions/{session}/respond/dry-run", func(ctx context.Context, w *world) (any, error) {
+			most := int64(1000)
+			d, err := w.DryRun(ctx, w.session, client.DryRunRequest{Message: "what if", Budget: &client.Budget{MaxInputTokens: &most}})
+			if d.AvailableForReply == nil {
+				return nil, sessile.Errorf("budget", "%+v", d)
+			}
+			return d, err
+		}},
 		{"ListMutations", "GET /sessions/{session}/session-state/mutations", func(ctx context.Context, w *world) (any, error) {
 			var past int64
 			p, err := w.ListMutations(ctx, w.session, client.MutationQuery{
@@ -187,6 +207,9 @@ func steps() []step {
 			p, err := w.Timeline(ctx, w.session, client.TimelineQuery{BranchID: "main", Limit: 200})
 			w.message = p.Items[0].Pages[0].Messages[0].ID
 			return p.Items, err
+		}},
+		{"Edit", "POST /messages/{message}/edit-and-regenerate", func(ctx context.Context, w *world) (any, error) {
+			return w.Edit(ctx, w.message, client.EditRequest{Content: "hello instead", BranchID: "other"})
 		}},
 		{"GetMessage", "GET /messages/{message}", func(ctx context.Context, w *world) (any, error) {
 			return w.GetMessage(ctx, w.message)

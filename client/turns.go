@@ -76,12 +76,22 @@ type RerunRequest struct {
 	TurnOptions
 }
 
-// Turn is a committed turn. BranchID is empty after a regenerate, PreviousFloorID in all other cases.
+// EditRequest says a user message differently, on a new branch.
+type EditRequest struct {
+	Content  string `json:"content"`
+	BranchID string `json:"branch_id,omitzero"` // default a name that is made up
+	RerunRequest
+}
+
+// Turn is a committed turn. BranchID is empty after a regenerate, PreviousFloorID in all other cases; the sources are
+// those of an edit.
 type Turn struct {
 	FloorID         string   `json:"floor_id"`
 	FloorNo         int64    `json:"floor_no"`
 	BranchID        string   `json:"branch_id,omitzero"`
 	PreviousFloorID string   `json:"previous_floor_id,omitzero"`
+	SourceFloorID   string   `json:"source_floor_id,omitzero"`
+	SourceMessageID string   `json:"source_message_id,omitzero"`
 	GeneratedText   string   `json:"generated_text"`
 	Summaries       []string `json:"summaries"`
 	TotalUsage      Usage    `json:"total_usage"`
@@ -102,4 +112,10 @@ func (c *Client) Regenerate(ctx context.Context, sessionID string, r RerunReques
 // Retry runs a committed floor again in place: POST /floors/{floor}/retry.
 func (c *Client) Retry(ctx context.Context, floorID string, r RerunRequest) (Turn, error) {
 	return call[Turn](ctx, c, post(r, "floors", floorID, "retry"))
+}
+
+// Edit says a user message differently and answers it on a new branch: POST /messages/{message}/edit-and-regenerate. The
+// old message and its floor stay as they are.
+func (c *Client) Edit(ctx context.Context, messageID string, r EditRequest) (Turn, error) {
+	return call[Turn](ctx, c, post(r, "messages", messageID, "edit-and-regenerate"))
 }
