@@ -203,6 +203,31 @@ func steps() []step {
 			return w.GetMutation(ctx, w.session, p.Items[0].ID)
 		}},
 
+		{"ListBindings", "GET /sessions/{session}/session-state/bindings", func(ctx context.Context, w *world) (any, error) {
+			return w.ListBindings(ctx, w.session)
+		}},
+		{"ListLive", "GET /sessions/{session}/session-state/live", func(ctx context.Context, w *world) (any, error) {
+			return w.ListLive(ctx, w.session, "main", "bond_log")
+		}},
+		{"GetLive", "GET /sessions/{session}/session-state/live/{namespace}/{slot}", func(ctx context.Context, w *world) (any, error) {
+			return w.GetLive(ctx, w.session, client.Address{BranchID: "x y/z?#%ü", Namespace: "bond_log", Slot: "a/b: ü"}, "")
+		}},
+		{"ListFloorSnapshots", "GET /floors/{floor}/session-state/snapshots", func(ctx context.Context, w *world) (any, error) {
+			return w.ListFloorSnapshots(ctx, w.floor, "bond_log")
+		}},
+		{"GetFloorSnapshot", "GET /floors/{floor}/session-state/snapshots/{namespace}/{slot}", func(ctx context.Context, w *world) (any, error) {
+			return w.GetFloorSnapshot(ctx, w.floor, "bond_log", "mood")
+		}},
+		{"ReplaySafety", "GET /floors/{floor}/session-state/replay-safety", func(ctx context.Context, w *world) (any, error) {
+			return w.ReplaySafety(ctx, w.floor, "mut_a", "mut_b")
+		}},
+		{"FloorDiff", "GET /floors/{floor}/session-state/diff", func(ctx context.Context, w *world) (any, error) {
+			return w.FloorDiff(ctx, w.floor, client.FloorDiffQuery{Against: client.LiveOf("main"), IncludeValues: true})
+		}},
+		{"FloorDiff", "GET /floors/{floor}/session-state/diff", func(ctx context.Context, w *world) (any, error) {
+			return w.FloorDiff(ctx, w.floor, client.FloorDiffQuery{Against: client.FloorOf(w.second), StateNamespace: "bond_log"})
+		}},
+
 		{"Timeline", "GET /sessions/{session}/timeline", func(ctx context.Context, w *world) (any, error) {
 			p, err := w.Timeline(ctx, w.session, client.TimelineQuery{BranchID: "main", Limit: 200})
 			w.message = p.Items[0].Pages[0].Messages[0].ID
