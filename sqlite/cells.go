@@ -40,30 +40,37 @@ WHERE s.public_id = ?1 AND a.name = ?2 AND s.deleted_at IS NULL`
 
 	// pointSeq is the version a slot shows at a sessile.Point: ?2 branch, ?3 after, ?4 at, ?5 floor. Most often the
 	// head itself is old enough, and nothing has to be searched.
-	pointSeq = `CASE WHEN e.slot IS NOT NULL THEN e.seq
+	pointSeq   = `CASE WHEN e.slot IS NOT NULL THEN e.seq ` + plainSeq
+	plainPoint = `CASE ` + plainSeq
+	plainSeq   = `
   WHEN v.seq IS NULL THEN NULL
   WHEN v.own = 0 THEN v.base
   WHEN v.seq <= ?4 AND v.seq > ?3 THEN v.seq
   ELSE coalesce((SELECT x.seq FROM mutation x WHERE x.branch = ?2 AND x.slot = s.id AND x.on_line = 1
     AND x.seq <= ?4 AND x.seq > ?3 ORDER BY x.seq DESC LIMIT 1), v.base) END`
-	pointFrom = ` FROM namespace n CROSS JOIN slot s ON s.namespace = n.id
-LEFT JOIN floor_slot e ON e.floor = ?5 AND e.slot = s.id
-LEFT JOIN visible v ON v.branch = ?2 AND v.slot = s.id`
+	slotsOf   = ` FROM namespace n CROSS JOIN slot s INDEXED BY slot_listed ON s.namespace = n.id AND s.first_seq IS NOT NULL`
+	visibleOf = ` LEFT JOIN visible v ON v.branch = ?2 AND v.slot = s.id`
+	pointFrom = slotsOf + ` LEFT JOIN floor_slot e ON e.floor = ?5 AND e.slot = s.id` + visibleOf
 
 	versionColumns = `SELECT n.name, s.name, n.id, s.id, s.first_seq, m.seq, m.branch, m.floor, o.public_id, m.present, m.size, m.created_at`
-	versionEnd     = ` LEFT JOIN floor o ON o.id = m.floor WHERE n.session = ?1 AND s.first_seq IS NOT NULL`
+	versionEnd     = ` LEFT JOIN floor o ON o.id = m.floor WHERE n.session = ?1`
 	versionOrder   = ` ORDER BY n.name, s.name`
 
 	sqlVersionRefs = versionColumns + pointFrom + ` LEFT JOIN mutation m ON m.seq = ` + pointSeq + versionEnd + versionOrder
-	sqlVersions    = versionColumns + `, m.value` + pointFrom + ` LEFT JOIN mutation m ON m.seq = ` + pointSeq + versionEnd
+	// Floors without exceptions, which is nearly all, are spared the look for them.
+	sqlPlainVersions = versionColumns + `, m.value` + slotsOf + visibleOf + ` LEFT JOIN mutation m ON m.seq = ` + plainPoint + versionEnd + ` AND ?5 >= 0` // it takes what the other takes
+	sqlHasOverrides  = `SELECT 1 FROM floor_slot WHERE floor = ? LIMIT 1`
+	sqlVersions      = versionColumns + `, m.value` + pointFrom + ` LEFT JOIN mutation m ON m.seq = ` + pointSeq + versionEnd
 
 	// headSeq is the version a branch shows now: ?2 branch, ?3 whether it inherits, ?5 its latest floor.
-	headSeq  = `CASE WHEN v.own = 1 THEN v.seq WHEN ?3 = 0 THEN NULL WHEN e.slot IS NOT NULL THEN e.seq ELSE v.base END`
-	sqlHeads = versionColumns + `, m.value` + pointFrom + ` LEFT JOIN mutation m ON m.seq = ` + headSeq + versionEnd
+	headSeq       = `CASE WHEN v.own = 1 THEN v.seq WHEN ?3 = 0 THEN NULL WHEN e.slot IS NOT NULL THEN e.seq ELSE v.base END`
+	plainHead     = `CASE WHEN v.own = 1 THEN v.seq WHEN ?3 = 0 THEN NULL ELSE v.base END`
+	sqlPlainHeads = versionColumns + `, m.value` + slotsOf + visibleOf + ` LEFT JOIN mutation m ON m.seq = ` + plainHead + versionEnd + ` AND ?5 >= 0`
+	sqlHeads      = versionColumns + `, m.value` + pointFrom + ` LEFT JOIN mutation m ON m.seq = ` + headSeq + versionEnd
 
 	// Materialized, or the search for the version would run once per column that names it.
 	sqlLayBase = `WITH shown (slot, seq) AS MATERIALIZED (SELECT s.id, ` + pointSeq + pointFrom + `
-  WHERE n.session = ?1 AND s.first_seq IS NOT NULL)
+  WHERE n.session = ?1)
 INSERT INTO visible (branch, slot, seq, own, base) SELECT ?6, slot, seq, 0, seq FROM shown WHERE seq IS NOT NULL
 ON CONFLICT (branch, slot) DO UPDATE SET base = excluded.base`
 
@@ -207,7 +214,13 @@ func filtered(sql string, f sessile.SlotFilter, args []any) (string, []any) {
 }
 
 func (t *readTx) Heads(session, branch, latest int64, inherit bool, f sessile.SlotFilter) ([]sessile.Version, error) {
-	sql, args := filtered(sqlHeads, f, []any{session, branch, inherit, nil, latest})
+	statement := sqlPlainHeads
+	if has, err := t.hasOverrides(latest); err != nil {
+		return nil, err
+	} else if has {
+		statement = sqlHeads
+	}
+	sql, args := filtered(statement, f, []any{session, branch, inherit, nil, latest})
 	return list(t.query(sql, args...), readVersionValue)
 }
 
@@ -216,8 +229,21 @@ func (t *readTx) Versions(session int64, at sessile.Point, f sessile.SlotFilter,
 	if !values {
 		return list(t.query(sqlVersionRefs, args...), readVersion)
 	}
-	sql, args := filtered(sqlVersions, f, args)
+	statement := sqlPlainVersions
+	if has, err := t.hasOverrides(at.Floor); err != nil {
+		return nil, err
+	} else if has {
+		statement = sqlVersions
+	}
+	sql, args := filtered(statement, f, args)
 	return list(t.query(sql, args...), readVersionValue)
+}
+
+func (t *readTx) hasOverrides(floor int64) (bool, error) {
+	if floor == 0 {
+		return false, nil
+	}
+	return t.exists(sqlHasOverrides, floor)
 }
 
 func (t *readTx) Overrides(floor int64) ([]sessile.Override, error) {

@@ -22,7 +22,9 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func planned() []struct{ name, sql string } {
 	heads, _ := filtered(sqlHeads, sessile.SlotFilter{}, nil)
 	oneHead, _ := filtered(sqlHeads, sessile.SlotFilter{Namespace: "n", Slot: "s"}, nil)
+	plainHeads, _ := filtered(sqlPlainHeads, sessile.SlotFilter{}, nil)
 	versions, _ := filtered(sqlVersions, sessile.SlotFilter{}, nil)
+	plain, _ := filtered(sqlPlainVersions, sessile.SlotFilter{}, nil)
 	return []struct{ name, sql string }{
 		{"session", sqlSession},
 		{"session by row", sqlSessionByRow},
@@ -47,8 +49,11 @@ func planned() []struct{ name, sql string } {
 		{"locate", sqlLocate},
 		{"head", sqlHead},
 		{"heads", heads},
+		{"heads without exceptions", plainHeads},
 		{"one head", oneHead},
 		{"versions at a point", versions},
+		{"versions at a point without exceptions", plain},
+		{"exceptions", sqlHasOverrides},
 		{"references at a point", sqlVersionRefs},
 		{"lay base", sqlLayBase},
 		{"overrides", sqlOverrides},

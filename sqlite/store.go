@@ -113,7 +113,7 @@ func (s *Store) open(ctx context.Context, options Options) error {
 	s.readers = &readerPool{
 		free: make(chan *sqliteconn.Conn, options.Readers), slots: make(chan struct{}, options.Readers),
 		open: func() (*sqliteconn.Conn, error) {
-			return sqliteconn.Open(s.path, sqliteconn.Options{ReadOnly: true})
+			return sqliteconn.Open(s.path, sqliteconn.Options{ReadOnly: true, CacheKiB: readerCacheKiB})
 		},
 	}
 	return nil
@@ -185,6 +185,9 @@ func (s *Store) Close() error {
 	})
 	return s.closeErr
 }
+
+// readerCacheKiB is the page cache of a read connection: enough for some thousand values. It fills with use.
+const readerCacheKiB = 16 << 10
 
 // Statements of transactions.
 const (

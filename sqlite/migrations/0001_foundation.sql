@@ -146,6 +146,7 @@ CREATE TABLE slot (
   first_seq INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX slot_name ON slot (namespace, name);
+CREATE INDEX slot_listed ON slot (namespace, name, first_seq) WHERE first_seq IS NOT NULL;
 
 CREATE TABLE mutation (
   seq            INTEGER PRIMARY KEY,
