@@ -19,6 +19,8 @@ const (
 	PrefixRun      = "run_"
 	PrefixMutation = "mut_"
 	PrefixRequest  = "req_"
+
+	PrefixWorldbook = "wbk_"
 )
 
 // idEncoding is base32 in the lower-case extended alphabet, which keeps the order of the bytes.

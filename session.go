@@ -19,8 +19,12 @@ type Session struct {
 	Title      *string
 	Status     SessionStatus
 	Settings   []byte // JSON object; the session package knows its members
-	CreatedAt  int64  // milliseconds since the Unix epoch, as all times
-	UpdatedAt  int64
+
+	Worldbook   int64 // row of the bound worldbook; 0 for none
+	WorldbookID string
+
+	CreatedAt int64 // milliseconds since the Unix epoch, as all times
+	UpdatedAt int64
 }
 
 // Page selects a stretch of a list.

@@ -27,6 +27,7 @@ type ReadTx interface {
 	RunReader
 	CellReader
 	MutationReader
+	WorldbookReader
 }
 
 // Tx reads and writes. Reads see what the transaction wrote.
@@ -38,6 +39,7 @@ type Tx interface {
 	MessageWriter
 	RunWriter
 	CellWriter
+	WorldbookWriter
 
 	// Now is the transaction's time in milliseconds since the Unix epoch. It is the same for the whole transaction and
 	// never smaller than that of one committed before.
@@ -56,7 +58,7 @@ type SessionWriter interface {
 	// AddSession inserts the session, its main branch and its built-in namespace, and fills in the rows. An account
 	// is made at first sight.
 	AddSession(*Session) error
-	// UpdateSession writes title, status, settings and UpdatedAt.
+	// UpdateSession writes title, status, settings, worldbook and UpdatedAt.
 	UpdateSession(*Session) error
 	// DeleteSession hides the session and gives back everything it counted for.
 	DeleteSession(*Session) error

@@ -24,7 +24,7 @@ func newHandler(store sessile.Store) http.Handler {
 	sessions := session.New(store, cells, session.Options{})
 	turns := turn.New(store, cells, echo.New(), turn.Options{})
 	return httpapi.New(httpapi.Options{
-		States: cells, Observation: cells, Sessions: sessions, Branches: sessions, Floors: sessions, Turns: turns,
+		States: cells, Observation: cells, Worldbooks: sessions, Sessions: sessions, Branches: sessions, Floors: sessions, Turns: turns,
 		Version: httpapi.Version{Version: "1.2.3", Commit: "abc", Go: "go1.26", Schema: 1},
 	})
 }

@@ -23,6 +23,7 @@ type Options struct {
 	States States
 	// Observation is the state package's too; the service is one.
 	Observation Observation
+	Worldbooks  Worldbooks
 	Sessions    Sessions
 	Branches    Branches
 	Floors      Floors
@@ -55,6 +56,7 @@ type Options struct {
 type Handler struct {
 	states      States
 	observation Observation
+	worldbooks  Worldbooks
 	sessions    Sessions
 	branches    Branches
 	floors      Floors
@@ -80,7 +82,7 @@ var _ http.Handler = (*Handler)(nil)
 // New makes a handler. It does no IO.
 func New(o Options) *Handler {
 	h := &Handler{
-		states: o.States, observation: o.Observation, sessions: o.Sessions, branches: o.Branches, floors: o.Floors, turns: o.Turns,
+		states: o.States, observation: o.Observation, worldbooks: o.Worldbooks, sessions: o.Sessions, branches: o.Branches, floors: o.Floors, turns: o.Turns,
 		accounts:   o.Accounts,
 		clientData: !o.DisableClientData,
 		checksHost: o.CheckHost,

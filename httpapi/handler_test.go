@@ -326,7 +326,7 @@ func TestRoutes(t *testing.T) {
 		if open := route.Path == "/health" || route.Path == "/version"; route.Open != open {
 			t.Errorf("%s: open %v", route.Pattern(), route.Open)
 		}
-		if takesBody := route.Method == "POST" || route.Method == "PATCH" || route.Path == "/sessions/{session}/state/values"; takesBody != (route.body != noBody) {
+		if takesBody := route.Method == "POST" || route.Method == "PUT" || route.Method == "PATCH" || route.Path == "/sessions/{session}/state/values"; takesBody != (route.body != noBody) {
 			t.Errorf("%s: body rule %v", route.Pattern(), route.body)
 		}
 	}

@@ -77,6 +77,13 @@ func Routes() []Route {
 		{Method: http.MethodGet, Path: "/sessions/{session}/transcript", handle: (*Handler).transcript},
 		{Method: http.MethodGet, Path: "/sessions/{session}/active-run", handle: (*Handler).activeRun},
 
+		// Worldbooks: ruling 24.
+		{Method: http.MethodPost, Path: "/worldbooks", body: requiredBody, handle: (*Handler).createWorldbook},
+		{Method: http.MethodGet, Path: "/worldbooks", handle: (*Handler).listWorldbooks},
+		{Method: http.MethodGet, Path: "/worldbooks/{worldbook}", handle: (*Handler).getWorldbook},
+		{Method: http.MethodPut, Path: "/worldbooks/{worldbook}", body: requiredBody, handle: (*Handler).replaceWorldbook},
+		{Method: http.MethodDelete, Path: "/worldbooks/{worldbook}", handle: (*Handler).deleteWorldbook},
+
 		// Branches, floors and messages: section 6.
 		{Method: http.MethodGet, Path: "/sessions/{session}/branches", handle: (*Handler).listBranches},
 		{Method: http.MethodPost, Path: "/floors/{floor}/branch", body: optionalBody, handle: (*Handler).forkBranch},

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/sessile-dev/sessile"
+	"github.com/sessile-dev/sessile/lorebook"
 	"github.com/sessile-dev/sessile/turn"
 )
 
@@ -148,8 +149,9 @@ func (h *Handler) dryRun(c *call) (reply, error) {
 	var r turn.DryRunRequest
 	r.Message, _ = o.text("message", required, anyText)
 	o.choice("prompt_intent", optional, "normal", "continue", "impersonate", "swipe", "regenerate", "quiet")
+	withMatches := false
 	if options, ok := o.child("debug_options"); ok {
-		options.flag("include_worldbook_matches")
+		withMatches, _ = options.flag("include_worldbook_matches")
 		options.close()
 	}
 	if budget, ok := o.child("budget"); ok {
@@ -167,7 +169,7 @@ func (h *Handler) dryRun(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return dataReply(http.StatusOK, showDryRun(&d))
+	return dataReply(http.StatusOK, showDryRun(&d, withMatches))
 }
 
 // count asks for a number of tokens.
@@ -204,15 +206,24 @@ type promptSnapshot struct {
 }
 
 type assembly struct {
-	HistoryMessages int `json:"history_messages"`
-	WorldbookHits   int `json:"worldbook_hits"`
+	HistoryMessages  int              `json:"history_messages"`
+	WorldbookHits    int              `json:"worldbook_hits"`
+	WorldbookMatches []lorebook.Match `json:"worldbook_matches,omitzero"`
 }
 
-func showDryRun(d *turn.DryRun) dryRunBody {
+func showDryRun(d *turn.DryRun, withMatches bool) dryRunBody {
 	body := dryRunBody{
 		TokenEstimate: d.TokenEstimate, AvailableForReply: d.AvailableForReply,
 		PromptSnapshot: promptSnapshot{ActivatedEntryIDs: []int64{}, PromptDigest: d.Digest(), TokenEstimate: d.TokenEstimate},
 		Assembly:       assembly{HistoryMessages: d.History},
+	}
+	if w := d.Worldbook; w != nil {
+		body.PromptSnapshot.WorldbookID, body.PromptSnapshot.WorldbookVersion = &w.ID, &w.Version
+		body.PromptSnapshot.ActivatedEntryIDs = w.UIDs
+		body.Assembly.WorldbookHits = len(w.UIDs)
+		if withMatches {
+			body.Assembly.WorldbookMatches = w.Matches
+		}
 	}
 	for _, m := range d.Messages {
 		body.Messages = append(body.Messages, promptMessage{m.Role, m.Content})

@@ -50,7 +50,7 @@ func newServer(t testing.TB, options httpapi.Options) http.Handler {
 	sessions := session.New(store, cells, session.Options{})
 	turns := turn.New(store, cells, echo.New(), turn.Options{StateDisabled: options.DisableClientData})
 	options.States, options.Observation, options.Turns = cells, cells, turns
-	options.Sessions, options.Branches, options.Floors = sessions, sessions, sessions
+	options.Sessions, options.Branches, options.Floors, options.Worldbooks = sessions, sessions, sessions, sessions
 	options.Version = httpapi.Version{Version: "1.2.3", Commit: "abc", Go: "go1.26", Schema: 1}
 	return httpapi.New(options)
 }
@@ -172,8 +172,8 @@ func newNames() *names {
 }
 
 var (
-	idPattern   = regexp.MustCompile(`\b(?:(ses|flr|pag|msg|run|mut|req)_[0-9a-v]{13,26}|(branch)-[0-9a-v]{8})\b`)
-	namePattern = regexp.MustCompile(`\b(?:(?:ses|flr|pag|msg|run|mut)_|branch-)[0-9]+\b`)
+	idPattern   = regexp.MustCompile(`\b(?:(ses|flr|pag|msg|run|mut|req|wbk)_[0-9a-v]{13,26}|(branch)-[0-9a-v]{8})\b`)
+	namePattern = regexp.MustCompile(`\b(?:(?:ses|flr|pag|msg|run|mut|wbk)_|branch-)[0-9]+\b`)
 	timePattern = regexp.MustCompile(`\b1[0-9]{12}\b`)
 )
 

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -55,14 +56,14 @@ func (s *Service) Create(ctx context.Context, account string, n NewSession) (Ses
 	if row.Status == "" {
 		row.Status = sessile.SessionActive
 	}
-	if err := checkWorldbook(n.Settings); err != nil {
-		return Session{}, err
-	}
-	var err error
-	if row.Settings, err = encodeSettings(n.Settings); err != nil {
-		return Session{}, err
-	}
-	err = s.store.Update(ctx, func(tx sessile.Tx) error {
+	err := s.store.Update(ctx, func(tx sessile.Tx) (err error) {
+		settings := maps.Clone(n.Settings)
+		if err := bindWorldbook(tx, &row, settings); err != nil {
+			return err
+		}
+		if row.Settings, err = encodeSettings(settings); err != nil {
+			return err
+		}
 		row.CreatedAt, row.UpdatedAt = tx.Now(), tx.Now()
 		return tx.AddSession(&row)
 	})
@@ -107,15 +108,12 @@ func (s *Service) List(ctx context.Context, account string, f sessile.SessionFil
 
 // Update changes a session; archiving and reviving are changes of its status. Codes: not_found.
 func (s *Service) Update(ctx context.Context, account, id string, p Patch) (changed Session, err error) {
-	if err := checkWorldbook(p.Settings); err != nil {
-		return Session{}, err
-	}
 	err = s.store.Update(ctx, func(tx sessile.Tx) error {
 		row, err := ownSession(tx, account, id)
 		if err != nil {
 			return err
 		}
-		if err := patch(&row, p); err != nil {
+		if err := patch(tx, &row, p); err != nil {
 			return err
 		}
 		row.UpdatedAt = tx.Now()
@@ -128,7 +126,7 @@ func (s *Service) Update(ctx context.Context, account, id string, p Patch) (chan
 	return changed, err
 }
 
-func patch(row *sessile.Session, p Patch) error {
+func patch(tx sessile.ReadTx, row *sessile.Session, p Patch) error {
 	if p.Title != nil {
 		row.Title = p.Title
 	}
@@ -142,8 +140,9 @@ func patch(row *sessile.Session, p Patch) error {
 	if err != nil {
 		return err
 	}
-	for name, value := range p.Settings {
-		settings[name] = value
+	maps.Copy(settings, p.Settings)
+	if err := bindWorldbook(tx, row, settings); err != nil {
+		return err
 	}
 	row.Settings, err = encodeSettings(settings)
 	return err
@@ -250,14 +249,6 @@ func ownSession(tx sessile.ReadTx, account, id string) (sessile.Session, error) 
 	return row, err
 }
 
-// checkWorldbook refuses to bind a worldbook. There are none in this version, so whichever is named does not exist.
-func checkWorldbook(settings map[string]jsontext.Value) error {
-	if id, given := settings["worldbook_profile_id"]; given && id.Kind() != 'n' {
-		return sessile.NotFound()
-	}
-	return nil
-}
-
 func errActiveRun(what string) error {
 	return sessile.Errorf(sessile.CodeActiveRunInProgress, "a run of this %s is in progress", what)
 }
@@ -281,6 +272,9 @@ func decodeSettings(text []byte) (map[string]jsontext.Value, error) {
 
 func sessionOf(row *sessile.Session) (Session, error) {
 	settings, err := decodeSettings(row.Settings)
+	if row.WorldbookID != "" && err == nil {
+		settings[settingWorldbook], err = json.Marshal(row.WorldbookID)
+	}
 	return Session{
 		ID: row.ID, Title: row.Title, Status: row.Status, Settings: settings, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}, err

@@ -8,7 +8,8 @@ import (
 )
 
 const (
-	sessionColumns = `s.id, s.account, s.public_id, a.name, s.title, s.status, s.settings, s.created_at, s.updated_at`
+	sessionColumns = `s.id, s.account, s.public_id, a.name, s.title, s.status, s.settings, s.created_at, s.updated_at,
+  s.worldbook, (SELECT w.public_id FROM worldbook w WHERE w.id = s.worldbook)`
 
 	sqlSession = `SELECT ` + sessionColumns + `
 FROM session s JOIN account a ON a.id = s.account
@@ -25,9 +26,9 @@ WHERE a.name = ?1 AND s.deleted_at IS NULL AND (?2 = '' OR s.status = ?2) AND (?
 	sqlAccount    = `SELECT id FROM account WHERE name = ?`
 	sqlAddAccount = `INSERT INTO account (name, created_at) VALUES (?, ?)`
 
-	sqlAddSession = `INSERT INTO session (public_id, account, title, title_fold, status, settings, created_at, updated_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
-	sqlUpdateSession = `UPDATE session SET title = ?, title_fold = ?, status = ?, settings = ?, updated_at = ? WHERE id = ?`
+	sqlAddSession = `INSERT INTO session (public_id, account, title, title_fold, status, settings, created_at, updated_at, worldbook)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	sqlUpdateSession = `UPDATE session SET title = ?, title_fold = ?, status = ?, settings = ?, updated_at = ?, worldbook = ? WHERE id = ?`
 	sqlDeleteSession = `UPDATE session SET deleted_at = ?, title = NULL, title_fold = NULL, settings = '{}' WHERE id = ?`
 
 	sqlDeletedSession = `SELECT id FROM session WHERE deleted_at IS NOT NULL LIMIT 1`
@@ -54,6 +55,7 @@ func readSession(r *sqliteconn.Rows) sessile.Session {
 	return sessile.Session{
 		Row: r.Int64(0), AccountRow: r.Int64(1), ID: r.Text(2), Account: r.Text(3), Title: r.TextOrNil(4),
 		Status: sessile.SessionStatus(r.Text(5)), Settings: r.Bytes(6), CreatedAt: r.Int64(7), UpdatedAt: r.Int64(8),
+		Worldbook: r.Int64(9), WorldbookID: r.Text(10),
 	}
 }
 
@@ -95,7 +97,8 @@ func (t *tx) AddSession(s *sessile.Session) error {
 		return err
 	}
 	s.AccountRow = account
-	err = t.conn.Exec(sqlAddSession, s.ID, account, s.Title, folded(s.Title), string(s.Status), s.Settings, s.CreatedAt, s.UpdatedAt)
+	err = t.conn.Exec(sqlAddSession, s.ID, account, s.Title, folded(s.Title), string(s.Status), s.Settings, s.CreatedAt, s.UpdatedAt,
+		orNull(s.Worldbook))
 	if err != nil {
 		return err
 	}
@@ -126,7 +129,7 @@ func (t *tx) account(name string) (row int64, err error) {
 }
 
 func (t *tx) UpdateSession(s *sessile.Session) error {
-	return t.conn.Exec(sqlUpdateSession, s.Title, folded(s.Title), string(s.Status), s.Settings, s.UpdatedAt, s.Row)
+	return t.conn.Exec(sqlUpdateSession, s.Title, folded(s.Title), string(s.Status), s.Settings, s.UpdatedAt, orNull(s.Worldbook), s.Row)
 }
 
 func (t *tx) DeleteSession(s *sessile.Session) error {

@@ -52,9 +52,13 @@ func (a *attempt) builtIn(said *answer, now int64) (sceneValue, worldValue jsont
 	if err != nil {
 		return nil, nil, err
 	}
-	worldValue, err = json.Marshal(world{
+	w := world{
 		Kind: "first_party_world_state", SchemaVersion: 1, SessionID: a.session.ID, BranchID: a.branch.Name, FloorID: a.floor.ID,
 		RunType: a.runType, SummaryLines: said.summaries, ActivatedEntryIDs: []int64{}, ToolExecutionIDs: []string{}, UpdatedAt: now,
-	})
+	}
+	if a.worldbook != nil {
+		w.WorldbookID, w.WorldbookVersion, w.ActivatedEntryIDs = &a.worldbook.ID, &a.worldbook.Version, a.worldbook.UIDs
+	}
+	worldValue, err = json.Marshal(w)
 	return sceneValue, worldValue, err
 }

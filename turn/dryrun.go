@@ -21,39 +21,42 @@ type DryRunRequest struct {
 type DryRun struct {
 	Messages          []model.Message
 	TokenEstimate     int64
-	AvailableForReply *int64 // nil when the caller named no budget
-	History           int    // messages of the story among them
+	AvailableForReply *int64     // nil when the caller named no budget
+	History           int        // messages of the story among them
+	Worldbook         *Worldbook // nil when the session has none
 }
 
 // DryRun assembles the prompt of a turn on main and does nothing else (spec/governed-state.md, 5.3): no floor, no model, no
 // state. Codes: not_found, session_archived.
 func (s *Service) DryRun(ctx context.Context, account, sessionID string, r DryRunRequest) (d DryRun, err error) {
-	err = s.store.View(ctx, func(tx sessile.ReadTx) error {
-		session, err := activeSession(tx, account, sessionID)
-		if err != nil {
+	var session sessile.Session
+	var story []sessile.Message
+	err = s.store.View(ctx, func(tx sessile.ReadTx) (err error) {
+		if session, err = activeSession(tx, account, sessionID); err != nil {
 			return err
 		}
 		main, found, err := tx.Branch(session.Row, sessile.MainBranch)
 		if err != nil || !found {
 			return err
 		}
-		var story []sessile.Message
 		last, found, err := tx.LatestFloor(main.Row, true)
 		if err != nil {
 			return err
 		}
 		if found {
-			if story, err = tx.Story(last.Row, true, s.options.StoryFloors); err != nil {
-				return err
-			}
+			story, err = tx.Story(last.Row, true, s.options.StoryFloors)
 		}
-		d.Messages = prompt(story, r.Message)
-		d.History = len(d.Messages) - 1
-		return nil
+		return err
 	})
 	if err != nil {
 		return DryRun{}, err
 	}
+	if d.Worldbook, err = s.activate(ctx, &session, story, r.Message); err != nil {
+		return DryRun{}, err
+	}
+	d.Messages = prompt(story, r.Message)
+	d.History = len(d.Messages) - 1
+	d.Messages = d.Worldbook.tell(d.Messages)
 	for _, m := range d.Messages {
 		d.TokenEstimate += estimateTokens(m.Content)
 	}

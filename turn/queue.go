@@ -66,7 +66,7 @@ func (s *Service) queue(ctx context.Context, where lane) (leave func(), err erro
 	case <-timer.C:
 		err = sessile.Errorf(sessile.CodeGenerationQueueTimeout, "the turns before this one took too long")
 	case <-ctx.Done():
-		err = &sessile.Error{Code: sessile.CodeGenerationCancelled, Message: "the turn was cancelled", Cause: ctx.Err()}
+		err = cancelled(ctx.Err())
 	}
 	s.lanes.leave(where, t, false)
 	return nil, err

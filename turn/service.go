@@ -40,6 +40,7 @@ type Service struct {
 	model   model.Model
 	options Options
 	lanes   lanes
+	books   books
 }
 
 func (s *Service) now() int64 { return s.options.Now().UnixMilli() }
@@ -80,6 +81,7 @@ type attempt struct {
 	run       sessile.Run
 	message   string            // what the user says
 	story     []sessile.Message // what was said before
+	worldbook *Worldbook        // nil for none
 	replaced  *sessile.Floor    // by a regenerate
 	retryPage int64             // number of the latest output page of a floor under retry
 	edited    *editedMessage    // by an edit
@@ -166,6 +168,12 @@ func (s *Service) run(ctx context.Context, r *Request, begin func(sessile.Tx) (*
 	}
 	a.tell(Event{Start: &Start{FloorID: a.floor.ID, FloorNo: a.floor.No, BranchID: a.branch.Name}})
 	a.enter(PhaseInputRecorded, a.run.StartedAt)
+	if a.worldbook, err = s.activate(ctx, &a.session, a.story, a.message); err != nil {
+		if ctx.Err() != nil {
+			err = cancelled(err)
+		}
+		return Result{}, s.fail(ctx, a, nil, err)
+	}
 	answer, err := s.generate(ctx, a)
 	if err != nil {
 		return Result{}, s.fail(ctx, a, nil, err)
@@ -175,6 +183,10 @@ func (s *Service) run(ctx context.Context, r *Request, begin func(sessile.Tx) (*
 		a.tell(Event{Summaries: result.Summaries})
 	}
 	return result, err
+}
+
+func cancelled(cause error) error {
+	return &sessile.Error{Code: sessile.CodeGenerationCancelled, Message: "the turn was cancelled", Cause: cause}
 }
 
 func errFeature() error {
@@ -192,7 +204,7 @@ type answer struct {
 func (s *Service) generate(ctx context.Context, a *attempt) (*answer, error) {
 	limited, cancel := context.WithTimeout(ctx, s.options.GenerationTimeout)
 	defer cancel()
-	request := model.Request{Messages: prompt(a.story, a.message), Params: a.request.Params}
+	request := model.Request{Messages: a.worldbook.tell(prompt(a.story, a.message)), Params: a.request.Params}
 	a.enter(PhasePromptAssembled, s.now())
 	var filter summaryFilter
 	if a.request.Observe != nil {
@@ -208,7 +220,7 @@ func (s *Service) generate(ctx context.Context, a *attempt) (*answer, error) {
 		text, summaries := splitSummaries(response.Text)
 		return &answer{text: text, summaries: summaries, usage: response.Usage}, nil
 	case ctx.Err() != nil:
-		return nil, &sessile.Error{Code: sessile.CodeGenerationCancelled, Message: "the turn was cancelled", Cause: err}
+		return nil, cancelled(err)
 	case errors.Is(limited.Err(), context.DeadlineExceeded):
 		return nil, &sessile.Error{Code: sessile.CodeGenerationTimeout, Message: "the model took too long", Cause: err}
 	}

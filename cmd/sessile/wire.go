@@ -37,6 +37,7 @@ func wire(ctx context.Context, store *sqlite.Store, settings *config.Loaded, acc
 	handler := httpapi.New(httpapi.Options{
 		States:            cells,
 		Observation:       cells,
+		Worldbooks:        sessions,
 		Sessions:          sessions,
 		Branches:          sessions,
 		Floors:            sessions,

@@ -25,13 +25,28 @@ CREATE TABLE session (
   title_fold TEXT,                      -- in lower case, for the search
   status     TEXT NOT NULL,
   settings   TEXT NOT NULL,
+  worldbook  INTEGER,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   deleted_at INTEGER
 ) STRICT;
+CREATE INDEX session_worldbook ON session (worldbook) WHERE worldbook IS NOT NULL;
 CREATE INDEX session_created ON session (account, created_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX session_updated ON session (account, updated_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX session_deleted ON session (deleted_at) WHERE deleted_at IS NOT NULL;
+
+CREATE TABLE worldbook (
+  id          INTEGER PRIMARY KEY,
+  public_id   TEXT NOT NULL UNIQUE,
+  account     INTEGER NOT NULL,
+  name        TEXT NOT NULL,
+  version     INTEGER NOT NULL,
+  entry_count INTEGER NOT NULL,
+  created_at  INTEGER NOT NULL,
+  updated_at  INTEGER NOT NULL,
+  book        TEXT NOT NULL
+) STRICT;
+CREATE INDEX worldbook_account ON worldbook (account, created_at, id);
 
 -- A deleted branch stays as a tombstone: its mutations are kept and point at it.
 CREATE TABLE branch (
