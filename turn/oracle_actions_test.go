@@ -45,29 +45,30 @@ func (o *oracle) seldom(label string) bool { return o.index(label, 10) == 9 }
 
 func (o *oracle) branch() string { return pick(o, "branch", o.branches) }
 
+// session picks a session, and makes one when there is none.
 func (o *oracle) session() statemodel.SessionID {
-	sessions := o.want.Sessions()
-	if len(sessions) == 0 {
-		o.Skip("no session")
+	if len(o.want.Sessions()) == 0 {
+		o.createSession()
 	}
-	return pick(o, "session", sessions)
+	return pick(o, "session", o.want.Sessions())
 }
 
-// floor picks one of the session's floors; seldom one that can be neither retried nor forked.
+// floor picks one of the session's floors, seldom one that can be neither retried nor forked. Where there is none it
+// is a floor that nobody knows.
 func (o *oracle) floor(id statemodel.SessionID) statemodel.Floor {
 	floors := o.want.Floors(id)
 	if !o.seldom("any floor") {
 		floors = slices.DeleteFunc(floors, func(f statemodel.Floor) bool { return f.State != statemodel.Committed || f.Superseded })
 	}
 	if len(floors) == 0 {
-		o.Skip("no floor")
+		return statemodel.Floor{}
 	}
 	return pick(o, "floor", floors)
 }
 
 // source picks a floor of the session, or none.
 func (o *oracle) source(id statemodel.SessionID) statemodel.FloorID {
-	if len(o.want.Floors(id)) == 0 || o.index("with source", 2) == 0 {
+	if o.index("with source", 2) == 0 {
 		return 0
 	}
 	return o.floor(id).ID
@@ -168,7 +169,7 @@ func (o *oracle) turn(branch, runType string) (statemodel.Turn, turn.Request) {
 	}
 	o.parrot.fails = want.Fails
 	var request turn.Request
-	for range o.index("writes", 4) {
+	for range o.index("writes", o.writes+1) {
 		w := statemodel.TurnWrite{Slot: o.slot(), Value: pick(o, "value", append([]string{""}, oracleValues...))}
 		want.Writes = append(want.Writes, w)
 		real := state.TurnWrite{Namespace: w.Namespace, Slot: w.Name}
@@ -286,9 +287,23 @@ func (o *oracle) deleteBranch() {
 
 func (o *oracle) deleteFloor() {
 	o.tick()
-	floor := o.floor(o.session())
-	err := o.sessions.DeleteFloor(o.ctx, o.account, o.floorIDs[floor.ID])
-	o.agree(err, o.want.DeleteFloor(floor.ID), "delete floor %d", floor.ID)
+	o.remove(o.floor(o.session()).ID)
+}
+
+// clearBranch deletes the floors of a branch one by one; its heads stay and it may start again anywhere.
+func (o *oracle) clearBranch() {
+	o.tick()
+	id, branch := o.session(), o.branch()
+	for _, f := range o.want.Floors(id) {
+		if f.Branch == branch {
+			o.remove(f.ID)
+		}
+	}
+}
+
+func (o *oracle) remove(floor statemodel.FloorID) {
+	err := o.sessions.DeleteFloor(o.ctx, o.account, o.floorIDs[floor])
+	o.agree(err, o.want.DeleteFloor(floor), "delete floor %d", floor)
 }
 
 func (o *oracle) bareFloor() {

@@ -13,8 +13,13 @@ import (
 // compare reads everything on both sides; of what there is much of, a part that changes from step to step.
 func (o *oracle) compare() {
 	for _, id := range o.want.Sessions() {
-		for _, branch := range append([]string{"nowhere"}, o.branches...) {
-			o.compareResolve(id, branch, 0)
+		branches := append([]string{"nowhere"}, o.branches...)
+		for i, branch := range branches {
+			for _, v := range o.compareResolve(id, branch, 0) {
+				if i == o.steps%len(branches) {
+					o.compareNamed(id, branch, v)
+				}
+			}
 		}
 		floors := o.want.Floors(id)
 		for _, f := range floors {
@@ -34,7 +39,7 @@ func (o *oracle) compare() {
 	o.compareUsage()
 }
 
-func (o *oracle) compareResolve(id statemodel.SessionID, branch string, source statemodel.FloorID) {
+func (o *oracle) compareResolve(id statemodel.SessionID, branch string, source statemodel.FloorID) []statemodel.Value {
 	got, err := o.cells.Resolve(o.ctx, o.account, o.sessionIDs[id], state.ResolveQuery{
 		Branch: branch, SourceFloorID: o.floorIDs[source],
 	})
@@ -47,25 +52,21 @@ func (o *oracle) compareResolve(id statemodel.SessionID, branch string, source s
 	}
 	for i := range want {
 		o.compareValue(got[i], want[i], id)
-		o.compareNamed(id, branch, source, want[i])
 	}
+	return want
 }
 
 // compareNamed reads one slot by its name, which may take another way than a list.
-func (o *oracle) compareNamed(id statemodel.SessionID, branch string, source statemodel.FloorID, want statemodel.Value) {
-	query := state.ResolveQuery{
-		Branch: branch, SourceFloorID: o.floorIDs[source], Filter: sessile.SlotFilter{Namespace: want.Namespace, Slot: want.Name},
-	}
+func (o *oracle) compareNamed(id statemodel.SessionID, branch string, want statemodel.Value) {
+	query := state.ResolveQuery{Branch: branch, Filter: sessile.SlotFilter{Namespace: want.Namespace, Slot: want.Name}}
 	got, err := o.cells.Resolve(o.ctx, o.account, o.sessionIDs[id], query)
 	o.must(err)
 	if len(got) != 1 {
 		o.Fatalf("resolve %v by name: %d values", want.Slot, len(got))
 	}
 	o.compareValue(got[0], want, id)
-	if o.steps%4 != 0 {
-		return
-	}
-	if _, err := o.cells.Resolve(o.ctx, o.account+"-scratch", o.sessionIDs[id], query); sessile.CodeOf(err) != sessile.CodeNotFound {
+	_, err = o.cells.Resolve(o.ctx, o.account+"-scratch", o.sessionIDs[id], query)
+	if sessile.CodeOf(err) != sessile.CodeNotFound {
 		o.Fatalf("resolve %v by name for another account: %v", want.Slot, err)
 	}
 }

@@ -40,9 +40,9 @@ func TestOracleForks(t *testing.T) {
 	ground := newGround(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		o := newOracle(rt, ground, sessile.DefaultQuotas())
-		o.branches, o.namespaces, o.slots = o.branches[:2], o.namespaces[:1], o.slots[:1]
+		o.branches, o.namespaces, o.slots, o.writes = o.branches[:2], o.namespaces[:1], o.slots[:1], 1
 		o.run(weights{
-			respondOnMain: 4, respond: 6, write: 3, deleteValue: 1, retry: 4, fork: 4, regenerate: 1, deleteFloor: 8, deleteBranch: 1, bareFloor: 1,
+			respondOnMain: 4, respond: 6, write: 3, deleteValue: 1, retry: 8, fork: 4, regenerate: 1, deleteFloor: 4, clearBranch: 3, deleteBranch: 1, bareFloor: 1,
 		})
 	})
 }
@@ -111,6 +111,7 @@ type oracle struct {
 
 	// Names are few, so that operations meet.
 	branches, namespaces, slots []string
+	writes                      int // of a turn, at most
 
 	want     *statemodel.Model
 	cells    *state.Service
@@ -134,6 +135,7 @@ func newOracle(rt *rapid.T, g *ground, quotas sessile.Quotas) *oracle {
 		branches:   []string{"main", "alt", "twig"},
 		namespaces: []string{"bond", "notes"},
 		slots:      []string{"a", "b", "c"},
+		writes:     3,
 		want: statemodel.New(statemodel.Quotas{
 			NamespacesPerAccount: quotas.NamespacesPerAccount,
 			ItemsPerNamespace:    quotas.ItemsPerNamespace,
@@ -177,8 +179,8 @@ func (o *oracle) measure() map[string]int64 {
 
 // weights say how often an operation happens, relative to the others.
 type weights struct {
-	respondOnMain, respond, write, deleteValue, retry, fork, regenerate int
-	deleteFloor, deleteBranch, bareFloor, register, manageSessions      int
+	respondOnMain, respond, write, deleteValue, retry, fork, regenerate         int
+	deleteFloor, clearBranch, deleteBranch, bareFloor, register, manageSessions int
 }
 
 // everyday is some of everything.
@@ -199,6 +201,7 @@ func (o *oracle) run(w weights) {
 	add(w.fork, o.fork)
 	add(w.regenerate, o.regenerate)
 	add(w.deleteFloor, o.deleteFloor)
+	add(w.clearBranch, o.clearBranch)
 	add(w.deleteBranch, o.deleteBranch)
 	add(w.bareFloor, o.bareFloor)
 	add(w.register, o.register)
