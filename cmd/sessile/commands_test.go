@@ -111,7 +111,7 @@ func TestFirstSteps(t *testing.T) {
 		}
 	}
 	bash := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail")
-	bash.Dir, bash.Env = t.TempDir(), append(cleanEnv(), "SESSILE_URL="+p.url)
+	bash.Dir, bash.Env = t.TempDir(), append(cleanEnv(), "SESSILE_URL="+p.url, "GORACE="+noRaceSleep)
 	bash.Stdin = strings.NewReader(typed.String())
 	output, err := bash.CombinedOutput()
 	if err != nil || !strings.HasSuffix(string(output), "{\"level\":5}\n") {

@@ -44,10 +44,14 @@ func TestScripts(t *testing.T) {
 	})
 }
 
+// noRaceSleep keeps the race detector from waiting a second at the end of every process, of which the scripts start many.
+const noRaceSleep = "atexit_sleep_ms=0"
+
 func scriptSetup(env *testscript.Env) error {
 	env.Setenv("XDG_DATA_HOME", env.WorkDir+"/data")
 	env.Setenv("LOCALAPPDATA", env.WorkDir+"/data")
 	env.Setenv("HOME", env.WorkDir+"/home")
+	env.Setenv("GORACE", noRaceSleep)
 	env.Values[processes{}] = map[string]*process{}
 	return nil
 }
@@ -82,7 +86,7 @@ func scriptStart(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func scriptEnv(ts *testscript.TestScript) []string {
-	names := []string{"PATH", "HOME", "XDG_DATA_HOME", "LOCALAPPDATA", "TMPDIR"}
+	names := []string{"PATH", "HOME", "XDG_DATA_HOME", "LOCALAPPDATA", "TMPDIR", "GORACE"}
 	for _, s := range config.Settings() {
 		names = append(names, s.Env)
 	}
