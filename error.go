@@ -22,6 +22,7 @@ const (
 
 	CodeAuthRequired           Code = "auth_required"
 	CodeAuthInvalidCredentials Code = "auth_invalid_credentials"
+	CodeAuthInvalidToken       Code = "auth_invalid_token"
 	CodeAuthAccountUnresolved  Code = "auth_account_unresolved"
 
 	CodeFeatureUnavailable Code = "feature_unavailable"

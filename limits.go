@@ -7,6 +7,7 @@ const (
 	MaxOwnerIDLength   = 256
 	MaxSlotLength      = 256
 	MaxTitleLength     = 200
+	MaxAccountLength   = 200
 	MaxBranchLength    = 100 // of a branch that is registered by name; state routes set no bound
 )
 

@@ -28,6 +28,7 @@ type ReadTx interface {
 	CellReader
 	MutationReader
 	WorldbookReader
+	APIKeyReader
 }
 
 // Tx reads and writes. Reads see what the transaction wrote.
@@ -40,6 +41,7 @@ type Tx interface {
 	RunWriter
 	CellWriter
 	WorldbookWriter
+	APIKeyWriter
 
 	// Now is the transaction's time in milliseconds since the Unix epoch. It is the same for the whole transaction and
 	// never smaller than that of one committed before.

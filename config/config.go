@@ -13,14 +13,19 @@ type Config struct {
 	Database         string // a path or sqlite:PATH
 	EnableClientData bool
 	Auth             Auth
+	JWT              JWT
 	Model            Model
 
 	// GenerationTimeout bounds one answer of the model.
 	GenerationTimeout time.Duration
-	Quotas            sessile.Quotas
-	AccessLog         bool
-	Log               Log
-	MaxBodyBytes      int64 // of a request
+	// GenerationMode is GenerationReject or GenerationQueue, and GenerationQueueTimeout bounds the wait of the latter.
+	GenerationMode         string
+	GenerationQueueTimeout time.Duration
+
+	Quotas       sessile.Quotas
+	AccessLog    bool
+	Log          Log
+	MaxBodyBytes int64 // of a request
 
 	// Sections are the parts of the file that belong to other packages, as YAML text by their top-level key.
 	Sections map[string][]byte
@@ -28,7 +33,7 @@ type Config struct {
 
 // Auth says who may call.
 type Auth struct {
-	Mode     string // AuthOff or AuthAPIKey
+	Mode     string // AuthOff, AuthAPIKey or AuthJWT
 	Insecure bool   // AuthOff even where others can reach the server
 	APIKeys  Secret // key:account, separated by commas
 }
@@ -37,7 +42,24 @@ type Auth struct {
 const (
 	AuthOff    = "off"
 	AuthAPIKey = "api_key"
+	AuthJWT    = "jwt"
 )
+
+// The values of GenerationMode.
+const (
+	GenerationReject = "reject"
+	GenerationQueue  = "queue"
+)
+
+// JWT says which tokens are believed in mode AuthJWT.
+type JWT struct {
+	Secret       Secret
+	KeysURL      string
+	AccountClaim string
+}
+
+// minJWTSecret is what HS256 needs to be as strong as its digest.
+const minJWTSecret = 32
 
 // Model says what answers.
 type Model struct {

@@ -148,11 +148,15 @@ func (l *Loaded) complete(in Inputs) error {
 		l.Database = filepath.Join(dir, "sessile.db")
 	}
 	l.Quotas.LimitBuiltIn = l.set("quota.itemsPerNamespace") || l.set("quota.bytesPerNamespace")
-	if l.Auth.Mode == AuthAPIKey && l.Auth.APIKeys.Reveal() == "" {
+	secret := l.JWT.Secret.Reveal()
+	if l.Auth.Mode == AuthJWT && secret == "" && l.JWT.KeysURL == "" {
 		return &Error{
 			Setting: "auth.mode", Source: l.Source("auth.mode"),
-			Problem: "api_key needs at least one key: set SESSILE_API_KEYS to key:account",
+			Problem: "jwt needs SESSILE_JWT_SECRET or SESSILE_JWT_JWKS_URL",
 		}
+	}
+	if secret != "" && len(secret) < minJWTSecret {
+		return &Error{Setting: "jwt.secret", Source: l.Source("jwt.secret"), Problem: "allowed is a text of at least 32 bytes"}
 	}
 	if l.Model.Provider == ModelOpenAI && l.Model.Name == "" {
 		return &Error{

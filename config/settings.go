@@ -3,6 +3,7 @@ package config
 import (
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/sessile-dev/sessile"
@@ -51,12 +52,18 @@ func settings() []setting {
 		toggle("enableClientData", true, "serve governed session state; off: its routes do not exist",
 			func(c *Config) *bool { return &c.EnableClientData }),
 
-		text("auth.mode", AuthOff, "who may call: off (everybody is account default) or api_key", authMode,
+		text("auth.mode", AuthOff, "who may call: off (everybody is account default), api_key or jwt", oneOf(AuthOff, AuthAPIKey, AuthJWT),
 			func(c *Config) *string { return &c.Auth.Mode }),
 		toggle("auth.insecure", false, "allow auth.mode off on an address that others can reach",
 			func(c *Config) *bool { return &c.Auth.Insecure }),
-		secret("apiKeys", "keys for auth.mode api_key: key:account, separated by commas",
+		secret("apiKeys", "keys for auth.mode api_key beside those of sessile keys: key:account, separated by commas",
 			func(c *Config) *Secret { return &c.Auth.APIKeys }),
+		secret("jwt.secret", "secret that verifies HS256 tokens for auth.mode jwt, at least 32 bytes",
+			func(c *Config) *Secret { return &c.JWT.Secret }),
+		text("jwt.jwksUrl", "", "URL of the key set that verifies RS256, ES256 and EdDSA tokens", baseURL,
+			func(c *Config) *string { return &c.JWT.KeysURL }),
+		text("jwt.accountClaim", "account_id", "claim of a token that names the account", filled,
+			func(c *Config) *string { return &c.JWT.AccountClaim }),
 
 		text("model.provider", ModelEcho, "what answers: echo (needs nothing) or openai (any compatible endpoint)",
 			oneOf(ModelEcho, ModelOpenAI), func(c *Config) *string { return &c.Model.Provider }),
@@ -66,7 +73,12 @@ func settings() []setting {
 			func(c *Config) *string { return &c.Model.Name }),
 		secret("model.apiKey", "key for the endpoint",
 			func(c *Config) *Secret { return &c.Model.APIKey }),
-		duration("generationTimeout", "60s", "how long one answer of the model may take"),
+		duration("generationTimeout", "60s", "how long one answer of the model may take",
+			func(c *Config) *time.Duration { return &c.GenerationTimeout }),
+		text("generationMode", GenerationReject, "a turn on a busy branch: reject or queue", oneOf(GenerationReject, GenerationQueue),
+			func(c *Config) *string { return &c.GenerationMode }),
+		duration("generationQueueTimeout", "5s", "how long a turn waits in the queue at most",
+			func(c *Config) *time.Duration { return &c.GenerationQueueTimeout }),
 
 		number("quota.namespacesPerAccount", quotas.NamespacesPerAccount, "custom namespaces in all sessions of an account",
 			func(c *Config) *int64 { return &c.Quotas.NamespacesPerAccount }),
@@ -174,14 +186,14 @@ func number(key string, byDefault int64, meaning string, field func(*Config) *in
 	}
 }
 
-func duration(key, byDefault, meaning string) setting {
+func duration(key, byDefault, meaning string, field func(*Config) *time.Duration) setting {
 	return setting{
 		Setting: name(key, byDefault, meaning),
 		parse: func(c *Config, text string) (err error) {
-			c.GenerationTimeout, err = parseDuration(text)
+			*field(c), err = parseDuration(text)
 			return err
 		},
-		show: func(c *Config) string { return c.GenerationTimeout.String() },
+		show: func(c *Config) string { return field(c).String() },
 	}
 }
 

@@ -39,13 +39,6 @@ func database(text string) error {
 	return nil
 }
 
-func authMode(text string) error {
-	if text == "jwt" {
-		return errors.New("jwt is not built yet; allowed is off or api_key")
-	}
-	return oneOf(AuthOff, AuthAPIKey)(text)
-}
-
 func baseURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {

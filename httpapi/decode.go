@@ -395,6 +395,7 @@ var (
 	anyText       = textRule{}
 	slotRule      = textRule{max: sessile.MaxSlotLength}
 	titleRule     = textRule{max: sessile.MaxTitleLength}
+	accountRule   = textRule{max: sessile.MaxAccountLength}
 	namespaceRule = textRule{
 		max: sessile.MaxNamespaceLength, valid: state.ValidNamespace,
 		hint: "words of a-z, 0-9 and _, each starting with a letter, joined by dots",

@@ -60,6 +60,7 @@ var statuses = map[sessile.Code]int{
 	sessile.CodeFloorNotFound:          http.StatusNotFound,
 	sessile.CodeFloorExists:            http.StatusConflict,
 	sessile.CodeMessageNotFound:        http.StatusNotFound,
+	sessile.CodeAuthInvalidToken:       http.StatusForbidden,
 	sessile.CodeInvalidMessageRole:     http.StatusBadRequest,
 	sessile.CodeInvalidMessageScope:    http.StatusBadRequest,
 	sessile.CodeGenerationQueueTimeout: http.StatusServiceUnavailable,

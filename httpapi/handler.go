@@ -24,6 +24,7 @@ type Options struct {
 	// Observation is the state package's too; the service is one.
 	Observation Observation
 	Worldbooks  Worldbooks
+	Keys        Keys
 	Sessions    Sessions
 	Branches    Branches
 	Floors      Floors
@@ -57,6 +58,7 @@ type Handler struct {
 	states      States
 	observation Observation
 	worldbooks  Worldbooks
+	keys        Keys
 	sessions    Sessions
 	branches    Branches
 	floors      Floors
@@ -82,7 +84,7 @@ var _ http.Handler = (*Handler)(nil)
 // New makes a handler. It does no IO.
 func New(o Options) *Handler {
 	h := &Handler{
-		states: o.States, observation: o.Observation, worldbooks: o.Worldbooks, sessions: o.Sessions, branches: o.Branches, floors: o.Floors, turns: o.Turns,
+		states: o.States, observation: o.Observation, worldbooks: o.Worldbooks, keys: o.Keys, sessions: o.Sessions, branches: o.Branches, floors: o.Floors, turns: o.Turns,
 		accounts:   o.Accounts,
 		clientData: !o.DisableClientData,
 		checksHost: o.CheckHost,
@@ -179,6 +181,9 @@ func (c *call) path(name string) string { return unmarkSlash(c.r.PathValue(name)
 
 // perform does what stands before a route's own work, in the order of design.md section 5.
 func (h *Handler) perform(c *call, route Route) (reply, error) {
+	if route.Local && c.ctx.Value(localSocketKey{}) == nil {
+		return reply{}, sessile.NotFound()
+	}
 	if !route.Open {
 		account, err := h.accounts.Account(c.r)
 		if err != nil {

@@ -323,7 +323,7 @@ func TestRoutes(t *testing.T) {
 		if route.Feature != surface {
 			t.Errorf("%s: feature %v", route.Pattern(), route.Feature)
 		}
-		if open := route.Path == "/health" || route.Path == "/version"; route.Open != open {
+		if open := route.Path == "/health" || route.Path == "/version" || route.Local; route.Open != open {
 			t.Errorf("%s: open %v", route.Pattern(), route.Open)
 		}
 		if takesBody := route.Method == "POST" || route.Method == "PUT" || route.Method == "PATCH" || route.Path == "/sessions/{session}/state/values"; takesBody != (route.body != noBody) {

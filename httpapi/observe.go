@@ -7,6 +7,7 @@ import (
 
 	"github.com/sessile-dev/sessile"
 	"github.com/sessile-dev/sessile/state"
+	"github.com/sessile-dev/sessile/turn"
 )
 
 // Observation is the read-only surface of spec/governed-state.md, section 11, beside the log of mutations.
@@ -142,7 +143,10 @@ func (h *Handler) replaySafety(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return dataReply(http.StatusOK, map[string]any{"allowed": len(blockers) == 0, "blockers": blockers})
+	return dataReply(http.StatusOK, struct {
+		Allowed  bool           `json:"allowed"`
+		Blockers []turn.Blocker `json:"blockers"`
+	}{len(blockers) == 0, blockers})
 }
 
 // floorDiff answers GET /floors/{floor}/session-state/diff. Its sides are the reverse of the public diff between floors.

@@ -11,6 +11,9 @@ type Route struct {
 	Feature bool
 	// Open routes need no credentials.
 	Open bool
+	// Local routes exist for connections through the socket beside the database alone (see [LocalSocket]), and need no
+	// further credentials.
+	Local bool
 
 	body   bodyRule
 	handle func(*Handler, *call) (reply, error)
@@ -76,6 +79,11 @@ func Routes() []Route {
 		{Method: http.MethodPost, Path: "/sessions/{session}/transcript", body: requiredBody, handle: (*Handler).ingest},
 		{Method: http.MethodGet, Path: "/sessions/{session}/transcript", handle: (*Handler).transcript},
 		{Method: http.MethodGet, Path: "/sessions/{session}/active-run", handle: (*Handler).activeRun},
+
+		// Keys: section 8.
+		{Method: http.MethodPost, Path: "/local/keys", Local: true, Open: true, body: requiredBody, handle: (*Handler).createKey},
+		{Method: http.MethodGet, Path: "/local/keys", Local: true, Open: true, handle: (*Handler).listKeys},
+		{Method: http.MethodDelete, Path: "/local/keys/{key}", Local: true, Open: true, handle: (*Handler).revokeKey},
 
 		// Worldbooks: ruling 24.
 		{Method: http.MethodPost, Path: "/worldbooks", body: requiredBody, handle: (*Handler).createWorldbook},

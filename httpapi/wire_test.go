@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessile-dev/sessile/auth"
 	"github.com/sessile-dev/sessile/httpapi"
 	"github.com/sessile-dev/sessile/model/echo"
 	"github.com/sessile-dev/sessile/session"
@@ -50,6 +51,7 @@ func newServer(t testing.TB, options httpapi.Options) http.Handler {
 	sessions := session.New(store, cells, session.Options{})
 	turns := turn.New(store, cells, echo.New(), turn.Options{StateDisabled: options.DisableClientData})
 	options.States, options.Observation, options.Turns = cells, cells, turns
+	options.Keys = auth.NewKeys(store)
 	options.Sessions, options.Branches, options.Floors, options.Worldbooks = sessions, sessions, sessions, sessions
 	options.Version = httpapi.Version{Version: "1.2.3", Commit: "abc", Go: "go1.26", Schema: 1}
 	return httpapi.New(options)
@@ -70,7 +72,10 @@ func TestWire(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			handler := newServer(t, httpapi.Options{DisableClientData: strings.HasPrefix(string(text), "# client data: off")})
+			var handler http.Handler = newServer(t, httpapi.Options{DisableClientData: strings.HasPrefix(string(text), "# client data: off")})
+			if strings.HasPrefix(string(text), "# through the socket") {
+				handler = local(handler)
+			}
 			got := converse(t, handler, string(text), covered)
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
@@ -86,6 +91,14 @@ func TestWire(t *testing.T) {
 			t.Errorf("no conversation covers %s", route.Pattern())
 		}
 	}
+}
+
+// local marks requests as those that come through the socket beside the database.
+func local(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		*r = *r.WithContext(httpapi.LocalSocket(r.Context()))
+		handler.ServeHTTP(w, r)
+	})
 }
 
 // converse sends the requests of a conversation one after the other and returns it with the answers that came. Blocks
@@ -173,11 +186,18 @@ func newNames() *names {
 
 var (
 	idPattern   = regexp.MustCompile(`\b(?:(ses|flr|pag|msg|run|mut|req|wbk)_[0-9a-v]{13,26}|(branch)-[0-9a-v]{8})\b`)
-	namePattern = regexp.MustCompile(`\b(?:(?:ses|flr|pag|msg|run|mut|wbk)_|branch-)[0-9]+\b`)
+	namePattern = regexp.MustCompile(`\b(?:(?:ses|flr|pag|msg|run|mut|wbk|key)_|branch-)[0-9]+\b`)
+	keyPattern  = regexp.MustCompile(`sessile_[a-z2-7]{8}_[a-z2-7]{52}`)
+	keyIDs      = regexp.MustCompile(`"id":"([a-z2-7]{8})"`)
 	timePattern = regexp.MustCompile(`\b1[0-9]{12}\b`)
 )
 
 func (n *names) hide(text string) string {
+	text = keyPattern.ReplaceAllString(text, "KEY")
+	text = keyIDs.ReplaceAllStringFunc(text, func(id string) string {
+		n.real["key_1"] = keyIDs.FindStringSubmatch(id)[1]
+		return `"id":"key_1"`
+	})
 	text = idPattern.ReplaceAllStringFunc(text, func(id string) string {
 		if name, ok := n.shown[id]; ok {
 			return name

@@ -128,5 +128,5 @@ func (h *Handler) deleteWorldbook(c *call) (reply, error) {
 	if err := h.worldbooks.DeleteWorldbook(c.ctx, c.account, id); err != nil {
 		return reply{}, err
 	}
-	return dataReply(http.StatusOK, map[string]any{"id": id, "deleted": true})
+	return dataReply(http.StatusOK, deletedBody{ID: id, Deleted: true})
 }

@@ -36,6 +36,7 @@ func planned() []struct{ name, sql string } {
 		{"latest committed floor", sqlLatestCommittedFloor},
 		{"snapshot floor of a branch", sqlHasSnapshotFloor},
 		{"floor number taken", sqlFloorNumberTaken},
+		{"api key", sqlAPIKey},
 		{"pages", sqlPages},
 		{"page messages", sqlPageMessages},
 		{"message", sqlMessage},

@@ -46,6 +46,7 @@ func Run(t *testing.T, open Open) {
 		{"messages/story", messageStory},
 		{"messages/deleted content", messageDeletedContent},
 		{"runs/lease", runLease},
+		{"api keys/life", apiKeyLife},
 		{"worldbooks/life", worldbookLife},
 		{"cells/namespaces and slots", cellNamespaces},
 		{"cells/locate", cellLocate},

@@ -48,7 +48,7 @@ func (c *serveCommand) Run(ctx context.Context, to streams) error {
 }
 
 // serve opens the store, serves until the context ends, and closes the store behind the last answer.
-func serve(ctx context.Context, settings *config.Loaded, accounts auth.Authenticator, log *slog.Logger, to streams) (err error) {
+func serve(ctx context.Context, settings *config.Loaded, accounts authenticate, log *slog.Logger, to streams) (err error) {
 	store, path, err := openStore(ctx, settings, log)
 	if err != nil {
 		return err
@@ -90,15 +90,29 @@ func openStore(ctx context.Context, settings *config.Loaded, log *slog.Logger) (
 	return store, path, nil
 }
 
-func newAuthenticator(settings *config.Loaded) (auth.Authenticator, error) {
-	if settings.Auth.Mode == config.AuthOff {
-		return auth.Off(), nil
+// authenticate makes the authenticator once there are keys in a store to look at.
+type authenticate func(kept *auth.Keys) auth.Authenticator
+
+// newAuthenticator checks what the settings say about who may call.
+func newAuthenticator(settings *config.Loaded) (authenticate, error) {
+	switch settings.Auth.Mode {
+	case config.AuthOff:
+		return func(*auth.Keys) auth.Authenticator { return auth.Off() }, nil
+	case config.AuthJWT:
+		return func(*auth.Keys) auth.Authenticator {
+			return auth.Tokens(auth.TokenOptions{
+				Secret: []byte(settings.JWT.Secret.Reveal()), KeysURL: settings.JWT.KeysURL, Claim: settings.JWT.AccountClaim,
+			})
+		}, nil
 	}
-	keys, err := auth.ParseKeys(settings.Auth.APIKeys.Reveal())
-	if err != nil {
-		return nil, &config.Error{Setting: "apiKeys", Source: settings.Source("apiKeys"), Problem: err.Error()}
+	var given []auth.Key
+	if list := settings.Auth.APIKeys.Reveal(); list != "" {
+		var err error
+		if given, err = auth.ParseKeys(list); err != nil {
+			return nil, &config.Error{Setting: "apiKeys", Source: settings.Source("apiKeys"), Problem: err.Error()}
+		}
 	}
-	return auth.APIKeys(keys), nil
+	return func(kept *auth.Keys) auth.Authenticator { return auth.KeyHolders(given, kept) }, nil
 }
 
 func newModel(settings config.Model) model.Model {
@@ -117,7 +131,7 @@ func refuseOpenServer(settings *config.Loaded) error {
 		return nil
 	}
 	return sessile.Errorf(sessile.CodeAuthRequired, "refusing to serve %s without authentication, since others could reach it: "+
-		"set SESSILE_AUTH_MODE=api_key and SESSILE_API_KEYS, or SESSILE_AUTH_INSECURE=true if that is what you want", settings.Listen)
+		"set SESSILE_AUTH_MODE=api_key and make a key with sessile keys create, or SESSILE_AUTH_INSECURE=true if that is what you want", settings.Listen)
 }
 
 // checksHost tells whether requests must name this machine. Without authentication they must (ruling 26), but for a

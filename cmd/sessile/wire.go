@@ -23,16 +23,19 @@ type wired struct {
 
 // wire builds the services as the settings say and settles what the last stop left unfinished. The server and the
 // commands that open a database themselves behave alike because both come through here.
-func wire(ctx context.Context, store *sqlite.Store, settings *config.Loaded, accounts auth.Authenticator, log *slog.Logger) (wired, error) {
+func wire(ctx context.Context, store *sqlite.Store, settings *config.Loaded, accounts authenticate, log *slog.Logger) (wired, error) {
 	cells := state.New(store, state.Options{Quotas: settings.Quotas})
 	sessions := session.New(store, cells, session.Options{Logger: log})
 	turns := turn.New(store, cells, newModel(settings.Model), turn.Options{
 		GenerationTimeout: settings.GenerationTimeout,
 		StateDisabled:     !settings.EnableClientData,
+		Queue:             settings.GenerationMode == config.GenerationQueue,
+		QueueTimeout:      settings.GenerationQueueTimeout,
 	})
 	if err := turns.Recover(ctx); err != nil {
 		return wired{}, fmt.Errorf("recovering after the last stop: %w", err)
 	}
+	keys := auth.NewKeys(store)
 	build := buildVersion()
 	handler := httpapi.New(httpapi.Options{
 		States:            cells,
@@ -42,7 +45,8 @@ func wire(ctx context.Context, store *sqlite.Store, settings *config.Loaded, acc
 		Branches:          sessions,
 		Floors:            sessions,
 		Turns:             turns,
-		Accounts:          accounts,
+		Accounts:          accounts(keys),
+		Keys:              keys,
 		DisableClientData: !settings.EnableClientData,
 		CheckHost:         checksHost(settings),
 		AllowedHosts:      []string{settings.Listen},

@@ -17,6 +17,16 @@ CREATE TABLE account (
   created_at INTEGER NOT NULL
 ) STRICT;
 
+-- Keys are kept as digests.
+CREATE TABLE api_key (
+  id         TEXT PRIMARY KEY,
+  account    INTEGER NOT NULL,
+  name       TEXT NOT NULL,
+  digest     BLOB NOT NULL,
+  created_at INTEGER NOT NULL,
+  revoked_at INTEGER
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE session (
   id         INTEGER PRIMARY KEY,
   public_id  TEXT NOT NULL UNIQUE,
