@@ -165,6 +165,8 @@ func (c *converter) dropRest() {
 	}
 }
 
+const risuExtensions = "extentions" //nolint:misspell // so it is spelt there
+
 // risu converts an entry of Risu: lists of keys are one text, and the mode may say that it is no entry but a folder.
 func (c *converter) risu() (kept bool) {
 	mode, _ := textOf(c.take("mode"))
@@ -183,7 +185,7 @@ func (c *converter) risu() (kept bool) {
 	c.out.add("content", orEmpty(c.take("content")))
 	c.copy("insertorder", "order")
 	c.same("comment")
-	if ext, _, err := readObject(c.take("extentions")); err == nil { //nolint:misspell // so it is spelt there
+	if ext, _, err := readObject(c.take(risuExtensions)); err == nil {
 		if sensitive, ok := booleanOf(memberOf(ext, "risu_case_sensitive")); ok {
 			c.out.add("caseSensitive", boolText(sensitive))
 		}

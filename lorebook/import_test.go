@@ -35,7 +35,7 @@ func TestImport(t *testing.T) {
 		},
 		{
 			"Risu", `{"type":"risu","ver":1,"data":[
-			{"key":"a, b","secondkey":"c","insertorder":7,"alwaysActive":false,"comment":"N","content":"C","mode":"normal","selective":true,"ext` + "en" + `tions":{"risu_case_sensitive":true},"loreCache":null},
+			{"key":"a, b","secondkey":"c","insertorder":7,"alwaysActive":false,"comment":"N","content":"C","mode":"normal","selective":true,"` + risuExtensions + `":{"risu_case_sensitive":true},"loreCache":null},
 			{"key":"a/b, c","secondkey":"","insertorder":1,"alwaysActive":true,"content":"C","mode":"multiple","selective":true,"useRegex":true},
 			{"key":"/x, y/i","insertorder":1,"mode":"constant","useRegex":true},
 			{"key":"f","mode":"folder","insertorder":1}]}`,

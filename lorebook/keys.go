@@ -128,10 +128,7 @@ func (x *index) check(key string) []string {
 		}
 		return x.problems[key]
 	}
-	p, notes, err := compile(source, flags)
-	if err == nil && x.size+p.size+patternOverhead > MaxPatternsSize {
-		err = errTooMany
-	}
+	p, notes, err := compile(source, flags, MaxPatternsSize-x.size-patternOverhead)
 	if err != nil {
 		x.problems[key] = []string{literalReason(err.Error())}
 		return x.problems[key]

@@ -91,7 +91,7 @@ func naiveRule(b *Book, r *rule, texts []string) bool {
 
 func naiveKey(r *rule, key, text string) bool {
 	if source, flags, _, ok := patternForm(key); ok {
-		if p, _, err := compile(source, flags); err == nil {
+		if p, _, err := compile(source, flags, MaxPatternSize); err == nil {
 			return p.matches(&scanText{raw: text})
 		}
 	}

@@ -84,12 +84,15 @@ type pattern struct {
 	keys      []int32
 }
 
-// compile makes a pattern of JavaScript source. The notes say where it is read differently; the error is a reason for
-// people.
-func compile(source, flags string) (p pattern, notes []string, err error) {
+// compile makes a pattern of JavaScript source, if it has at most the given number of steps. The notes say where it is
+// read differently; the error is a reason for people.
+func compile(source, flags string, room int) (p pattern, notes []string, err error) {
 	t, err := translate(source, flags)
 	if err != nil {
 		return pattern{}, nil, err
+	}
+	if t.size > room {
+		return pattern{}, nil, errTooMany
 	}
 	re, err := regexp.Compile(t.expression)
 	if err != nil {

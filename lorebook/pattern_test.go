@@ -100,7 +100,7 @@ func TestPatterns(t *testing.T) {
 			t.Errorf("%s is no pattern: %s", c.key, problem)
 			continue
 		}
-		p, _, err := compile(source, flags)
+		p, _, err := compile(source, flags, MaxPatternSize)
 		if err != nil {
 			t.Errorf("%s: %v", c.key, err)
 			continue
