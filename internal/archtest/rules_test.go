@@ -23,10 +23,13 @@ func imports() map[string]rule {
 		".":     {pure: true, external: []string{"github.com/go-json-experiment/json"}},
 		"model": {pure: true},
 
+		// Pure rules of their own: nothing of ours, or the root.
+		"lorebook": {pure: true, imports: []string{"."}, external: []string{"github.com/go-json-experiment/json"}},
+
 		// The use cases: they know no driver, no HTTP and no command.
 		"state":   {pure: true, imports: []string{"."}},
 		"session": {pure: true, imports: []string{".", "state"}},
-		"turn":    {pure: true, imports: []string{".", "model", "session", "state"}},
+		"turn":    {pure: true, imports: []string{".", "lorebook", "model", "session", "state"}},
 
 		// The drivers: the root, and nothing that decides.
 		"sqlite":              {imports: []string{".", "internal/sqliteconn"}},
@@ -39,7 +42,7 @@ func imports() map[string]rule {
 
 		// The outside.
 		"auth":    {imports: []string{"."}},
-		"httpapi": {imports: []string{".", "auth", "model", "session", "state", "turn"}},
+		"httpapi": {imports: []string{".", "auth", "lorebook", "model", "session", "state", "turn"}},
 		"config":  {imports: []string{"."}},
 		"client":  {imports: []string{"."}, external: []string{"github.com/go-json-experiment/json"}},
 
