@@ -19,7 +19,7 @@ import (
 // world is what the steps of [TestRoutes] hand on.
 type world struct {
 	*client.Client
-	session, floor, second, message, ingested, worldbook string
+	session, floor, second, message, ingested, worldbook, key string
 }
 
 // step calls one method. What it returns, written as JSON, must be the data of the answer, to the byte but for the order of
@@ -51,6 +51,13 @@ func steps() []step {
 		{"CreateSession", "POST /sessions", func(ctx context.Context, w *world) (any, error) {
 			return w.CreateSession(ctx, client.SessionInput{})
 		}},
+		{"CreateKey", "POST /local/keys", func(ctx context.Context, w *world) (any, error) {
+			k, err := w.CreateKey(ctx, client.NewKey{AccountID: "acct", Name: "laptop"})
+			w.key = k.ID
+			return k, err
+		}},
+		{"ListKeys", "GET /local/keys", func(ctx context.Context, w *world) (any, error) { return w.ListKeys(ctx) }},
+		{"RevokeKey", "DELETE /local/keys/{key}", func(ctx context.Context, w *world) (any, error) { return w.RevokeKey(ctx, w.key) }},
 		{"Ingest", "POST /sessions/{session}/transcript", func(ctx context.Context, w *world) (any, error) {
 			s, err := w.CreateSession(ctx, client.SessionInput{Title: "Ingested"})
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sessile-dev/sessile"
+	"github.com/sessile-dev/sessile/auth"
 	"github.com/sessile-dev/sessile/client"
 	"github.com/sessile-dev/sessile/httpapi"
 	"github.com/sessile-dev/sessile/model/echo"
@@ -24,7 +25,7 @@ func newHandler(store sessile.Store) http.Handler {
 	sessions := session.New(store, cells, session.Options{})
 	turns := turn.New(store, cells, echo.New(), turn.Options{})
 	return httpapi.New(httpapi.Options{
-		States: cells, Observation: cells, Worldbooks: sessions, Sessions: sessions, Branches: sessions, Floors: sessions, Turns: turns,
+		States: cells, Observation: cells, Worldbooks: sessions, Keys: auth.NewKeys(store), Sessions: sessions, Branches: sessions, Floors: sessions, Turns: turns,
 		Version: httpapi.Version{Version: "1.2.3", Commit: "abc", Go: "go1.26", Schema: 1},
 	})
 }
@@ -54,7 +55,8 @@ func newServer(t *testing.T) *server {
 	handler := newHandler(store)
 	s := &server{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := httptest.NewRecorder() // so that the route is known before the client goes on
+		answer := httptest.NewRecorder()                    // so that the route is known before the client goes on
+		r = r.WithContext(httpapi.LocalSocket(r.Context())) // as through the socket, so that every route is there
 		handler.ServeHTTP(answer, r)
 		s.mu.Lock()
 		s.asked = append(s.asked, r.Pattern)
