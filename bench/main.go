@@ -80,6 +80,13 @@ func (r *report) ratio(g goal, value float64) {
 }
 
 func main() {
+	if err := command(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func command() error {
 	rounds := flag.Int("rounds", 5, "rounds of the run")
 	span := flag.Duration("span", 1500*time.Millisecond, "how long one load lasts")
 	asJSON := flag.Bool("json", false, "print JSON")
@@ -92,21 +99,17 @@ func main() {
 			err = pprof.StartCPUProfile(f)
 		}
 		if err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
+			return err
 		}
 		defer pprof.StopCPUProfile()
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	r, err := run(ctx, *rounds, *span, *peers)
-	if err == nil {
-		err = show(r, *asJSON)
-	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
+		return err
 	}
+	return show(r, *asJSON)
 }
 
 func run(ctx context.Context, rounds int, span time.Duration, withPeers bool) (*report, error) {

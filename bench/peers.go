@@ -72,7 +72,6 @@ func until(ctx context.Context, fn func() error) error {
 type redis struct {
 	cmd  *exec.Cmd
 	addr string
-	next int64
 }
 
 func startRedis(ctx context.Context, dir string) (peer, error) {

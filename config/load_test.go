@@ -95,9 +95,9 @@ func TestDefaults(t *testing.T) {
 		JWT:               config.JWT{AccountClaim: "account_id"},
 		GenerationTimeout: time.Minute,
 		GenerationMode:    config.GenerationReject, GenerationQueueTimeout: 5 * time.Second,
-		Quotas:            sessile.DefaultQuotas(),
-		Log:               config.Log{Level: slog.LevelInfo, Format: config.LogAuto},
-		MaxBodyBytes:      4194304,
+		Quotas:       sessile.DefaultQuotas(),
+		Log:          config.Log{Level: slog.LevelInfo, Format: config.LogAuto},
+		MaxBodyBytes: 4194304,
 	}
 	if diff := cmp.Diff(want, loaded.Config, cmp.Comparer(sameSecret)); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)

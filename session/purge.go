@@ -13,7 +13,7 @@ func (s *Service) Run(ctx context.Context) error {
 	for {
 		more, err := s.purge(ctx)
 		if ctx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // the end of the context is how this ends
 		}
 		if err != nil {
 			s.options.Logger.Warn("remove the rows of deleted sessions", "error", err)

@@ -2,13 +2,9 @@ package state
 
 import (
 	"context"
-	"math"
 
 	"github.com/sessile-dev/sessile"
 )
-
-// everything is later than every place in the log.
-const everything = math.MaxInt64
 
 // Resolve reads every public slot that passes the filter, from a branch or from the snapshot of a floor
 // (spec/governed-state.md, 1.6 and 4.5). The branch need not exist. Codes: not_found for the session or the floor.

@@ -386,13 +386,12 @@ func messagePages(f *fixture) {
 }
 
 // say puts a user message on a floor.
-func (f *fixture) say(tx sessile.Tx, floor sessile.Floor, text string) sessile.Message {
+func (f *fixture) say(tx sessile.Tx, floor sessile.Floor, text string) {
 	f.Helper()
 	page := sessile.ContentPage{ID: f.id("pag_"), Floor: floor.Row, Kind: sessile.PageInput, Active: true}
 	f.ok(tx.AddPage(&page))
 	m := sessile.Message{ID: f.id("msg_"), Page: page.Row, Role: "user", Content: text, ContentFormat: "text"}
 	f.ok(tx.AddMessage(&m))
-	return m
 }
 
 func (f *fixture) story(tx sessile.ReadTx, floor int64, own bool, limit int) string {

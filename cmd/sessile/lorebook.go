@@ -24,7 +24,7 @@ const maxLorebookBytes = 64 << 20
 
 // Run converts a file. The book goes to standard output, what was dropped or is read differently to standard error.
 func (c *lorebookImport) Run(_ context.Context, to streams) error {
-	var in io.Reader = to.in
+	in := to.in
 	if c.File != "-" {
 		f, err := os.Open(c.File)
 		if err != nil {

@@ -48,6 +48,7 @@ func imports() map[string]rule {
 
 		// The wiring.
 		"cmd/sessile": {anything: true},
+		"bench":       {anything: true},
 
 		// For tests only.
 		"internal/archtest":   {},

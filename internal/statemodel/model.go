@@ -2,7 +2,7 @@ package statemodel
 
 import "maps"
 
-// The ids of the model. Zero is none.
+// SessionID, FloorID and MutationID are the ids of the model. Zero is none.
 type (
 	SessionID  int
 	FloorID    int

@@ -20,7 +20,7 @@ func (m *Model) stream(ctx context.Context, asked client.ChatCompletionRequest, 
 	if err != nil {
 		return model.Response{}, m.problem(ctx, err)
 	}
-	defer stream.Close()
+	defer func() { _ = stream.Close() }() // what was read stands
 	var text strings.Builder
 	var usage model.Usage
 	finished := false
