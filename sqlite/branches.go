@@ -106,6 +106,7 @@ func (t *tx) RegisterBranch(branch, sourceFloor int64) error {
 }
 
 func (t *tx) DeleteBranch(session, branch int64) (floors int, err error) {
+	t.writer.cells.dropSession(session)
 	if _, err := t.conn.One(sqlCountBranchFloors, func(r *sqliteconn.Rows) { floors = r.Int(0) }, branch); err != nil {
 		return 0, err
 	}

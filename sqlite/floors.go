@@ -128,6 +128,7 @@ func (t *tx) SetFloorState(floor int64, state sessile.FloorState) error {
 }
 
 func (t *tx) CommitFloor(f *sessile.Floor) error {
+	t.writer.cells.dropSession(f.Session)
 	return t.conn.Exec(sqlCommitFloor, f.TokenIn, f.TokenOut, t.now, f.CommitSeq, f.SnapshotSeq, f.FirstCommittedAt, f.CommittedAt, f.Row)
 }
 
@@ -136,6 +137,7 @@ func (t *tx) SupersedeFloor(floor, by int64) error {
 }
 
 func (t *tx) DeleteFloor(session, floor int64) error {
+	t.writer.cells.dropSession(session)
 	for _, step := range []struct {
 		sql  string
 		args []any

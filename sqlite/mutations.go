@@ -53,6 +53,7 @@ func (t *tx) AppendMutation(m *sessile.Mutation) error {
 		return nil
 	}
 	t.heads = append(t.heads, headOf(m))
+	t.moved(m)
 	return t.conn.Exec(sqlMoveHead, m.Branch, m.Slot, m.Seq)
 }
 

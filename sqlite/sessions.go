@@ -129,10 +129,12 @@ func (t *tx) account(name string) (row int64, err error) {
 }
 
 func (t *tx) UpdateSession(s *sessile.Session) error {
+	t.writer.cells.dropSession(s.Row)
 	return t.conn.Exec(sqlUpdateSession, s.Title, folded(s.Title), string(s.Status), s.Settings, s.UpdatedAt, orNull(s.Worldbook), s.Row)
 }
 
 func (t *tx) DeleteSession(s *sessile.Session) error {
+	t.writer.cells.dropSession(s.Row)
 	namespaces, err := t.Namespaces(s.Row)
 	if err != nil {
 		return err
@@ -158,6 +160,7 @@ func (t *tx) PurgeDeleted(limit int) (bool, error) {
 	if err != nil || !found {
 		return false, err
 	}
+	t.writer.cells.clear() // row numbers that become free may be given again
 	left := int64(limit)
 	for _, step := range sqlPurge {
 		if err := t.conn.Exec(step, session, left); err != nil {

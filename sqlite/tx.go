@@ -69,6 +69,8 @@ type tx struct {
 	usage  usageDeltas // of this update alone: merged into the batch when it succeeds
 	heads  []committedHead
 	forget bool // a branch or a session was deleted: no head may be trusted any more
+
+	touched []sessile.CellAddress // cells of the writer's cache that this update put there or moved
 }
 
 var _ sessile.Tx = (*tx)(nil)

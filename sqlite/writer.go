@@ -48,6 +48,7 @@ type writer struct {
 	stopped    chan struct{} // closed when the goroutine has ended
 	checkpoint *checkpointer
 	cache      *headCache
+	cells      *cellCache // of the goroutine
 
 	mu     sync.RWMutex // held for reading while a request enters the queue; close takes it for writing
 	closed bool
@@ -67,7 +68,7 @@ func newWriter(path string, cache *headCache, options Options) (*writer, error) 
 		return nil, err
 	}
 	w := &writer{
-		conn: conn, clock: options.Clock, logger: options.Logger, cache: cache,
+		conn: conn, clock: options.Clock, logger: options.Logger, cache: cache, cells: newCellCache(),
 		queue: make(chan *request, options.QueueLength), stopped: make(chan struct{}),
 	}
 	if err := w.load(); err != nil {
@@ -162,6 +163,7 @@ func (w *writer) batch(first *request) {
 		r.done <- err
 		if w.conn.Raw().GetAutocommit() {
 			// SQLite gave up the whole transaction, as it does on a full disk: nothing of the batch is left.
+			w.cells.clear()
 			for _, r := range accepted {
 				r.done <- err
 			}
@@ -202,6 +204,7 @@ func (w *writer) one(r *request) (err error) {
 	tx := &tx{readTx: readTx{conn: w.conn, batch: &w.usage}, writer: w, now: w.lastNow}
 	tx.request = &tx.usage
 	if err := call(r.fn, tx); err != nil {
+		tx.forgetTouched()
 		if undo := errors.Join(w.conn.Exec(sqlUndo), w.conn.Exec(sqlRelease)); undo != nil {
 			return storeError(errors.Join(err, undo))
 		}
@@ -211,6 +214,7 @@ func (w *writer) one(r *request) (err error) {
 		return storeError(err)
 	}
 	w.usage.merge(&tx.usage)
+	w.cells.settle(&tx.usage)
 	w.heads = append(w.heads, tx.heads...)
 	w.forget = w.forget || tx.forget
 	return nil
@@ -249,6 +253,7 @@ func (w *writer) commit(seqBefore int64) error {
 	if err == nil {
 		return nil
 	}
+	w.cells.clear()
 	if undo := w.conn.Exec(sqlRollback); undo != nil && !w.conn.Raw().GetAutocommit() {
 		w.logger.Error("roll back a failed batch", "error", undo)
 	}
