@@ -179,7 +179,8 @@ type CellReader interface {
 	// Heads reads every materialised slot from a branch: its own head, else, with inherit set, the exception of the
 	// floor latest, else what the branch inherited.
 	Heads(session int64, branch, latest int64, inherit bool, filter SlotFilter) ([]Version, error)
-	// Versions reads every materialised slot at a point.
+	// Versions reads every materialised slot at a point. With values, it tells of each version its number and value, and
+	// nothing of where it came from; without, everything but the value.
 	Versions(session int64, at Point, filter SlotFilter, values bool) ([]Version, error)
 	// Overrides lists the exceptions of a floor: what it shows other than its point in the log says.
 	Overrides(floor int64) ([]Override, error)

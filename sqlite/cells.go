@@ -53,20 +53,23 @@ WHERE s.public_id = ?1 AND a.name = ?2 AND s.deleted_at IS NULL`
 	pointFrom = slotsOf + ` LEFT JOIN floor_slot e ON e.floor = ?5 AND e.slot = s.id` + visibleOf
 
 	versionColumns = `SELECT n.name, s.name, n.id, s.id, s.first_seq, m.seq, m.branch, m.floor, o.public_id, m.present, m.size, m.created_at`
-	versionEnd     = ` LEFT JOIN floor o ON o.id = m.floor WHERE n.session = ?1`
-	versionOrder   = ` ORDER BY n.name, s.name`
+	// Reads of many values fetch no more than they tell: every column costs, a thousand times.
+	valueColumns = `SELECT n.name, s.name, s.first_seq, m.seq, m.value`
+	headColumns  = `SELECT n.name, s.name, s.first_seq, m.seq, m.value, m.branch, m.created_at, o.public_id`
+	versionEnd   = ` LEFT JOIN floor o ON o.id = m.floor WHERE n.session = ?1`
+	versionOrder = ` ORDER BY n.name, s.name`
 
 	sqlVersionRefs = versionColumns + pointFrom + ` LEFT JOIN mutation m ON m.seq = ` + pointSeq + versionEnd + versionOrder
 	// Floors without exceptions, which is nearly all, are spared the look for them.
-	sqlPlainVersions = versionColumns + `, m.value` + slotsOf + visibleOf + ` LEFT JOIN mutation m ON m.seq = ` + plainPoint + versionEnd + ` AND ?5 >= 0` // it takes what the other takes
+	sqlPlainVersions = valueColumns + slotsOf + visibleOf + ` LEFT JOIN mutation m ON m.seq = ` + plainPoint + ` WHERE n.session = ?1` + ` AND ?5 >= 0` // it takes what the other takes
 	sqlHasOverrides  = `SELECT 1 FROM floor_slot WHERE floor = ? LIMIT 1`
-	sqlVersions      = versionColumns + `, m.value` + pointFrom + ` LEFT JOIN mutation m ON m.seq = ` + pointSeq + versionEnd
+	sqlVersions      = valueColumns + pointFrom + ` LEFT JOIN mutation m ON m.seq = ` + pointSeq + ` WHERE n.session = ?1`
 
 	// headSeq is the version a branch shows now: ?2 branch, ?3 whether it inherits, ?5 its latest floor.
 	headSeq       = `CASE WHEN v.own = 1 THEN v.seq WHEN ?3 = 0 THEN NULL WHEN e.slot IS NOT NULL THEN e.seq ELSE v.base END`
 	plainHead     = `CASE WHEN v.own = 1 THEN v.seq WHEN ?3 = 0 THEN NULL ELSE v.base END`
-	sqlPlainHeads = versionColumns + `, m.value` + slotsOf + visibleOf + ` LEFT JOIN mutation m ON m.seq = ` + plainHead + versionEnd + ` AND ?5 >= 0`
-	sqlHeads      = versionColumns + `, m.value` + pointFrom + ` LEFT JOIN mutation m ON m.seq = ` + headSeq + versionEnd
+	sqlPlainHeads = headColumns + slotsOf + visibleOf + ` LEFT JOIN mutation m ON m.seq = ` + plainHead + versionEnd + ` AND ?5 >= 0`
+	sqlHeads      = headColumns + pointFrom + ` LEFT JOIN mutation m ON m.seq = ` + headSeq + versionEnd
 
 	// Materialized, or the search for the version would run once per column that names it.
 	sqlLayBase = `WITH shown (slot, seq) AS MATERIALIZED (SELECT s.id, ` + pointSeq + pointFrom + `
@@ -196,6 +199,19 @@ func readVersion(r *sqliteconn.Rows) sessile.Version {
 	}
 }
 
+// readValues reads valueColumns. Rows come by namespace, so its name is read into memory once.
+func readValues() func(*sqliteconn.Rows) sessile.Version {
+	namespace := ""
+	return func(r *sqliteconn.Rows) sessile.Version {
+		if !r.Is(0, namespace) {
+			namespace = r.Text(0)
+		}
+		v := sessile.Version{Namespace: namespace, Slot: r.Text(1), FirstSeq: r.Int64(2), Seq: r.Int64(3), Value: r.Bytes(4)}
+		v.Present = v.Value != nil
+		return v
+	}
+}
+
 func readVersionValue(r *sqliteconn.Rows) sessile.Version {
 	v := readVersion(r)
 	v.Value = r.Bytes(12)
@@ -221,7 +237,14 @@ func (t *readTx) Heads(session, branch, latest int64, inherit bool, f sessile.Sl
 		statement = sqlHeads
 	}
 	sql, args := filtered(statement, f, []any{session, branch, inherit, nil, latest})
-	return list(t.query(sql, args...), readVersionValue)
+	read := readValues()
+	return list(t.query(sql, args...), func(r *sqliteconn.Rows) sessile.Version {
+		v := read(r)
+		if v.Seq != 0 {
+			v.Branch, v.CreatedAt, v.FloorID = r.Int64(5), r.Int64(6), r.Text(7)
+		}
+		return v
+	})
 }
 
 func (t *readTx) Versions(session int64, at sessile.Point, f sessile.SlotFilter, values bool) ([]sessile.Version, error) {
@@ -236,7 +259,7 @@ func (t *readTx) Versions(session int64, at sessile.Point, f sessile.SlotFilter,
 		statement = sqlVersions
 	}
 	sql, args := filtered(statement, f, args)
-	return list(t.query(sql, args...), readVersionValue)
+	return list(t.query(sql, args...), readValues())
 }
 
 func (t *readTx) hasOverrides(floor int64) (bool, error) {

@@ -94,7 +94,7 @@ func (s *Service) LiveHeads(ctx context.Context, account, sessionID, branch, nam
 func liveHead(branch string, v *sessile.Version) LiveHead {
 	return LiveHead{
 		Namespace: v.Namespace, Slot: v.Slot, BranchID: branch, Present: v.Present, FloorID: v.FloorID,
-		MutationID: sessile.MutationID(v.Seq), UpdatedAt: v.CreatedAt, Size: v.Size,
+		MutationID: sessile.MutationID(v.Seq), UpdatedAt: v.CreatedAt, Size: sizeOf(v.Value),
 	}
 }
 
@@ -192,11 +192,7 @@ func floorSnapshots(tx sessile.ReadTx, session *sessile.Session, floor *sessile.
 		if !stored(floor, v) {
 			continue
 		}
-		entry := FloorValue{SnapshotValue: snapshotValue(session, floor, v), Size: v.Size}
-		if v.Seq == 0 {
-			entry.Size = sizeOf(nil)
-		}
-		out = append(out, entry)
+		out = append(out, FloorValue{SnapshotValue: snapshotValue(session, floor, v), Size: sizeOf(v.Value)})
 	}
 	if filter.Namespace != "" && filter.Namespace != sessile.GameState {
 		return out, nil

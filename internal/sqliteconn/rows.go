@@ -64,12 +64,15 @@ func (r *Rows) Bool(col int) bool { return r.stmt.ColumnBool(col) }
 // Text reads a column; null is "".
 func (r *Rows) Text(col int) string { return r.stmt.ColumnText(col) }
 
+// Is reports whether a column holds the text, without reading it into memory.
+func (r *Rows) Is(col int, text string) bool { return string(r.stmt.ColumnRawText(col)) == text }
+
 // Bytes reads a text column into memory of its own; null is nil.
 func (r *Rows) Bytes(col int) []byte {
-	if r.IsNull(col) {
+	raw := r.stmt.ColumnRawText(col)
+	if raw == nil {
 		return nil
 	}
-	raw := r.stmt.ColumnRawText(col)
 	return append(make([]byte, 0, len(raw)), raw...)
 }
 
