@@ -12,6 +12,7 @@ import (
 	"github.com/sessile-dev/sessile/auth"
 	"github.com/sessile-dev/sessile/client"
 	"github.com/sessile-dev/sessile/httpapi"
+	"github.com/sessile-dev/sessile/internal/apitest"
 	"github.com/sessile-dev/sessile/model/echo"
 	"github.com/sessile-dev/sessile/session"
 	"github.com/sessile-dev/sessile/sqlite"
@@ -52,7 +53,7 @@ func newServer(t *testing.T) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler := newHandler(store)
+	handler := apitest.Check(t, newHandler(store))
 	s := &server{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := httptest.NewRecorder()                    // so that the route is known before the client goes on

@@ -17,6 +17,7 @@ import (
 
 	"github.com/sessile-dev/sessile/auth"
 	"github.com/sessile-dev/sessile/httpapi"
+	"github.com/sessile-dev/sessile/internal/apitest"
 	"github.com/sessile-dev/sessile/model/echo"
 	"github.com/sessile-dev/sessile/session"
 	"github.com/sessile-dev/sessile/sqlite"
@@ -35,7 +36,7 @@ var (
 
 var update = flag.Bool("update", false, "write what the handler answers into testdata")
 
-// newServer is a handler over the real services and a fresh database.
+// newServer is a handler over the real services and a fresh database. Every answer is held against the document.
 func newServer(t testing.TB, options httpapi.Options) http.Handler {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "wire.db"), sqlite.Options{})
@@ -54,7 +55,7 @@ func newServer(t testing.TB, options httpapi.Options) http.Handler {
 	options.Keys = auth.NewKeys(store)
 	options.Sessions, options.Branches, options.Floors, options.Worldbooks = sessions, sessions, sessions, sessions
 	options.Version = httpapi.Version{Version: "1.2.3", Commit: "abc", Go: "go1.26", Schema: 1}
-	return httpapi.New(options)
+	return apitest.Check(t, httpapi.New(options))
 }
 
 // TestWire replays the conversations of testdata/wire and compares every answer to the byte, after ids and times got
@@ -72,7 +73,7 @@ func TestWire(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var handler http.Handler = newServer(t, httpapi.Options{DisableClientData: strings.HasPrefix(string(text), "# client data: off")})
+			handler := newServer(t, httpapi.Options{DisableClientData: strings.HasPrefix(string(text), "# client data: off")})
 			if strings.HasPrefix(string(text), "# through the socket") {
 				handler = local(handler)
 			}

@@ -40,9 +40,10 @@ func imports() map[string]rule {
 		"model/echo":   {pure: true, imports: []string{"model"}},
 		"model/openai": {imports: []string{"model"}},
 
-		// The outside.
+		// The contract of the outside, and the outside.
+		"api":     {pure: true, external: []string{"github.com/go-json-experiment/json", "github.com/goccy/go-yaml"}},
 		"auth":    {imports: []string{"."}},
-		"httpapi": {imports: []string{".", "auth", "lorebook", "model", "session", "state", "turn"}},
+		"httpapi": {imports: []string{".", "api", "auth", "lorebook", "model", "session", "state", "turn"}},
 		"config":  {imports: []string{"."}},
 		"client":  {imports: []string{"."}, external: []string{"github.com/go-json-experiment/json"}},
 
@@ -51,6 +52,7 @@ func imports() map[string]rule {
 		"bench":       {anything: true},
 
 		// For tests only.
+		"internal/apitest":    {imports: []string{"api"}},
 		"internal/archtest":   {},
 		"internal/statemodel": {},
 	}
