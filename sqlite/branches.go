@@ -137,7 +137,22 @@ func (t *tx) LayBase(branch int64, from *sessile.Floor) error {
 		return err
 	}
 	at := sessile.PointOf(from)
-	if err := t.conn.Exec(sqlLayBase, from.Session, at.Branch, at.After, at.At, at.Floor, branch); err != nil {
+	exceptions, err := t.hasOverrides(from.Row)
+	if err != nil {
+		return err
+	}
+	pointers, err := t.exists(sqlHasPointers, branch)
+	if err != nil {
+		return err
+	}
+	statement := sqlLayFirstBase
+	switch {
+	case exceptions:
+		statement = sqlLayBase
+	case pointers:
+		statement = sqlLayPlainBase
+	}
+	if err := t.conn.Exec(statement, from.Session, at.Branch, at.After, at.At, at.Floor, branch); err != nil {
 		return err
 	}
 	return t.conn.Exec(sqlSetBased, from.CommitSeq, t.now, branch)

@@ -46,7 +46,7 @@ WHERE s.public_id = ?1 AND a.name = ?2 AND s.deleted_at IS NULL`
   WHEN v.seq IS NULL THEN NULL
   WHEN v.own = 0 THEN v.base
   WHEN v.seq <= ?4 AND v.seq > ?3 THEN v.seq
-  ELSE coalesce((SELECT x.seq FROM mutation x WHERE x.branch = ?2 AND x.slot = s.id AND x.on_line = 1
+  ELSE coalesce((SELECT x.seq FROM mutation x WHERE x.branch = ?2 AND x.slot = v.slot AND x.on_line = 1
     AND x.seq <= ?4 AND x.seq > ?3 ORDER BY x.seq DESC LIMIT 1), v.base) END`
 	slotsOf   = ` FROM namespace n CROSS JOIN slot s INDEXED BY slot_listed ON s.namespace = n.id AND s.first_seq IS NOT NULL`
 	visibleOf = ` LEFT JOIN visible v ON v.branch = ?2 AND v.slot = s.id`
@@ -76,6 +76,17 @@ WHERE s.public_id = ?1 AND a.name = ?2 AND s.deleted_at IS NULL`
   WHERE n.session = ?1)
 INSERT INTO visible (branch, slot, seq, own, base) SELECT ?6, slot, seq, 0, seq FROM shown WHERE seq IS NOT NULL
 ON CONFLICT (branch, slot) DO UPDATE SET base = excluded.base`
+
+	// Without exceptions everything a floor can show stands in the pointers of its branch, in the order in which the new
+	// ones are written.
+	plainShown      = `WITH shown (slot, seq) AS MATERIALIZED (SELECT v.slot, ` + plainPoint + ` FROM visible v WHERE v.branch = ?2)`
+	sqlLayPlainBase = plainShown + `
+INSERT INTO visible (branch, slot, seq, own, base) SELECT ?6, slot, seq, 0, seq FROM shown WHERE seq IS NOT NULL AND ?1 = ?1 AND ?5 = ?5
+ON CONFLICT (branch, slot) DO UPDATE SET base = excluded.base`
+	// On a branch without pointers, as nearly all are at their first commit, nothing can be in the way.
+	sqlLayFirstBase = plainShown + `
+INSERT INTO visible (branch, slot, seq, own, base) SELECT ?6, slot, seq, 0, seq FROM shown WHERE seq IS NOT NULL AND ?1 = ?1 AND ?5 = ?5`
+	sqlHasPointers = `SELECT 1 FROM visible WHERE branch = ? LIMIT 1`
 
 	sqlOverrides = `SELECT slot, seq FROM floor_slot WHERE floor = ?`
 
