@@ -38,7 +38,7 @@ func (s *Service) beginRespond(tx sessile.Tx, account, sessionID string, r *Resp
 }
 
 // beginRegenerate puts a new floor beside the latest committed one of main, to take its place.
-func (s *Service) beginRegenerate(tx sessile.Tx, account, sessionID, expected string, r *Request) (*attempt, error) {
+func (s *Service) beginRegenerate(tx sessile.Tx, account, sessionID string, meant *string, r *Request) (*attempt, error) {
 	session, err := activeSession(tx, account, sessionID)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (s *Service) beginRegenerate(tx sessile.Tx, account, sessionID, expected st
 	if !found {
 		return nil, sessile.Errorf(sessile.CodeNoFloorToRegenerate, "main has no committed floor")
 	}
-	if expected != "" && target.ID != expected { // a turn before this one in the queue has moved on
+	if meant != nil && target.ID != *meant { // a turn before this one in the queue has moved on
 		return nil, errStale()
 	}
 	if a.message, err = userMessage(tx, target.Row); err != nil {
@@ -74,8 +74,8 @@ func (s *Service) beginRegenerate(tx sessile.Tx, account, sessionID, expected st
 	return a, s.addFloor(tx, a, &sessile.Floor{No: target.No, Parent: target.Row, Replaces: target.Row})
 }
 
-// beginRetry opens a committed floor again.
-func (s *Service) beginRetry(tx sessile.Tx, account, floorID string, r *Request) (*attempt, error) {
+// beginRetry opens a committed floor again. wasLive says that it could have been when the turn came into the queue.
+func (s *Service) beginRetry(tx sessile.Tx, account, floorID string, wasLive bool, r *Request) (*attempt, error) {
 	floor, found, err := tx.Floor(account, floorID)
 	if err != nil {
 		return nil, err
@@ -91,11 +91,18 @@ func (s *Service) beginRetry(tx sessile.Tx, account, floorID string, r *Request)
 	if err != nil {
 		return nil, err
 	}
-	a := &attempt{request: *r, runType: RunTypeRetry, session: session, branch: branch, floor: floor}
+	a := &attempt{request: *r, runType: RunTypeRetry, session: session, branch: branch}
 	if err := s.takeBranch(tx, a); err != nil {
 		return nil, err
 	}
-	if floor.State != sessile.FloorCommitted || floor.SupersededAt != nil {
+	if floor, _, err = tx.FloorByRow(floor.Row); err != nil { // a dead retry may just have been given up
+		return nil, err
+	}
+	a.floor = floor
+	if !isLive(&floor) {
+		if wasLive {
+			return nil, errStale()
+		}
 		return nil, sessile.Errorf(sessile.CodeInvalidState, "only a committed floor that is not superseded can be retried")
 	}
 	if a.message, err = userMessage(tx, floor.Row); err != nil {
@@ -122,6 +129,11 @@ func (s *Service) beginRetry(tx sessile.Tx, account, floorID string, r *Request)
 	return a, s.startRun(tx, a, kindTurn)
 }
 
+// isLive reports whether a floor can be run again.
+func isLive(floor *sessile.Floor) bool {
+	return floor.State == sessile.FloorCommitted && floor.SupersededAt == nil
+}
+
 func activeSession(tx sessile.ReadTx, account, id string) (sessile.Session, error) {
 	session, found, err := tx.Session(account, id)
 	switch {
@@ -145,19 +157,26 @@ func ensureBranch(tx sessile.Tx, session int64, name string) (sessile.Branch, er
 	return branch, err
 }
 
-// takeBranch makes sure nobody else works on the branch. A holder whose lease ran out is dead: its floor is given up.
+// clearBranch gives up the turn of a branch whose lease ran out: its holder is dead. It reports whether one is alive.
+func clearBranch(tx sessile.Tx, branch int64) (busy bool, err error) {
+	holder, held, err := tx.RunningRun(branch)
+	if err != nil || !held {
+		return false, err
+	}
+	if holder.LeaseUntil > tx.Now() {
+		return true, nil
+	}
+	return false, giveUp(tx, &holder, sessile.RunTimeout, string(sessile.CodeGenerationTimeout))
+}
+
+// takeBranch makes sure nobody else works on the branch.
 func (s *Service) takeBranch(tx sessile.Tx, a *attempt) error {
-	holder, held, err := tx.RunningRun(a.branch.Row)
+	busy, err := clearBranch(tx, a.branch.Row)
 	if err != nil {
 		return err
 	}
-	if held {
-		if holder.LeaseUntil > tx.Now() {
-			return sessile.Errorf(sessile.CodeGenerationConflict, "another turn runs on this branch")
-		}
-		if err := giveUp(tx, &holder, sessile.RunTimeout, string(sessile.CodeGenerationTimeout)); err != nil {
-			return err
-		}
+	if busy {
+		return sessile.Errorf(sessile.CodeGenerationConflict, "another turn runs on this branch")
 	}
 	_, generating, err := tx.Floors(sessile.FloorFilter{
 		Account: a.session.Account, SessionID: a.session.ID, Branch: a.branch.Name, State: sessile.FloorGenerating,

@@ -36,6 +36,9 @@ func (s *Service) beginEdit(tx sessile.Tx, account, messageID string, r *EditReq
 	if err != nil {
 		return nil, err
 	}
+	if _, err := clearBranch(tx, branch.Row); err != nil { // a dead edit leaves its branch free
+		return nil, err
+	}
 	no, err := editPlace(tx, &session, &branch, &source)
 	if err != nil {
 		return nil, err

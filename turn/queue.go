@@ -72,10 +72,11 @@ func (s *Service) queue(ctx context.Context, where lane) (leave func(), err erro
 	return nil, err
 }
 
-// regenerateTarget is the floor that a regenerate means, before it waits in the queue; "" when there is none, or no queue.
-func (s *Service) regenerateTarget(ctx context.Context, account, sessionID string) (id string, err error) {
+// regenerateTarget is the floor that a regenerate means, before it waits in the queue: "" when main has none, nil when there
+// is no queue.
+func (s *Service) regenerateTarget(ctx context.Context, account, sessionID string) (id *string, err error) {
 	if !s.options.Queue {
-		return "", nil
+		return nil, nil
 	}
 	err = s.store.View(ctx, func(tx sessile.ReadTx) error {
 		session, found, err := tx.Session(account, sessionID)
@@ -87,25 +88,26 @@ func (s *Service) regenerateTarget(ctx context.Context, account, sessionID strin
 			return err
 		}
 		floor, _, err := tx.LatestFloor(main.Row, true)
-		id = floor.ID
+		id = &floor.ID
 		return err
 	})
 	return id, err
 }
 
-// retryLane is the branch of a floor; nothing in particular when there is no such floor.
-func (s *Service) retryLane(ctx context.Context, account, floorID string) (where lane, err error) {
+// retryLane is the branch of a floor, nothing in particular when there is no such floor; live says whether the floor could
+// be run again now.
+func (s *Service) retryLane(ctx context.Context, account, floorID string) (where lane, live bool, err error) {
 	if !s.options.Queue {
-		return lane{}, nil
+		return lane{}, false, nil
 	}
 	err = s.store.View(ctx, func(tx sessile.ReadTx) error {
 		floor, found, err := tx.Floor(account, floorID)
 		if found {
-			where = lane{floor.SessionID, floor.BranchName}
+			where, live = lane{floor.SessionID, floor.BranchName}, isLive(&floor)
 		}
 		return err
 	})
-	return where, err
+	return where, live, err
 }
 
 func errStale() error {

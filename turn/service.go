@@ -111,7 +111,7 @@ func (s *Service) Respond(ctx context.Context, account, sessionID string, r Resp
 // Regenerate replaces the latest committed floor of main by a new one of the same number (5.3). When it fails the old
 // floor is still there. Codes: those of 5.5.
 func (s *Service) Regenerate(ctx context.Context, account, sessionID string, r Request) (Result, error) {
-	target, err := s.regenerateTarget(ctx, account, sessionID)
+	meant, err := s.regenerateTarget(ctx, account, sessionID)
 	if err != nil {
 		return Result{}, err
 	}
@@ -121,14 +121,14 @@ func (s *Service) Regenerate(ctx context.Context, account, sessionID string, r R
 	}
 	defer leave()
 	return s.run(ctx, &r, func(tx sessile.Tx) (*attempt, error) {
-		return s.beginRegenerate(tx, account, sessionID, target, &r)
+		return s.beginRegenerate(tx, account, sessionID, meant, &r)
 	})
 }
 
 // Retry runs a committed floor again in place (5.3): same id, number and parent, a new output page. When it fails the
 // floor is committed again with its old output. Codes: those of 5.5.
 func (s *Service) Retry(ctx context.Context, account, floorID string, r Request) (Result, error) {
-	where, err := s.retryLane(ctx, account, floorID)
+	where, live, err := s.retryLane(ctx, account, floorID)
 	if err != nil {
 		return Result{}, err
 	}
@@ -138,7 +138,7 @@ func (s *Service) Retry(ctx context.Context, account, floorID string, r Request)
 	}
 	defer leave()
 	return s.run(ctx, &r, func(tx sessile.Tx) (*attempt, error) {
-		return s.beginRetry(tx, account, floorID, &r)
+		return s.beginRetry(tx, account, floorID, live, &r)
 	})
 }
 
