@@ -5,7 +5,7 @@ import "context"
 // Store is a database. A driver stores and finds rows; it decides nothing. Every driver passes the suite in package
 // storetest. All methods may be called concurrently.
 type Store interface {
-	// View runs fn over one consistent, committed state. It never waits for writers.
+	// View runs fn over one consistent, committed state. It never waits for writers. fn must not call View itself.
 	View(ctx context.Context, fn func(ReadTx) error) error
 
 	// Update runs fn in a transaction of its own and returns when its effect is durable. It may share its commit with
