@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -14,15 +15,16 @@ import (
 
 // reply is a finished answer, or one that comes bit by bit.
 type reply struct {
-	status int
-	body   []byte
-	stream func(http.ResponseWriter) error // the error is for the log
+	status      int
+	contentType string // "" is application/json
+	body        []byte
+	stream      func(http.ResponseWriter) error // the error is for the log
 }
 
 // write sends the answer. An error of the connection is nobody's business any more.
 func (a reply) write(w http.ResponseWriter) {
 	h := w.Header()
-	h.Set("Content-Type", "application/json")
+	h.Set("Content-Type", cmp.Or(a.contentType, "application/json"))
 	h.Set("Content-Length", strconv.Itoa(len(a.body)))
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")

@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessile-dev/sessile"
+	"github.com/sessile-dev/sessile/internal/apitest"
 	"github.com/sessile-dev/sessile/session"
 	"github.com/sessile-dev/sessile/state"
 	"github.com/sessile-dev/sessile/turn"
@@ -178,7 +179,7 @@ func TestOrderOfChecks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			h := newTestHandler(&refuser{err: sessile.NotFound()}, tt.options)
+			h := apitest.Check(t, newTestHandler(&refuser{err: sessile.NotFound()}, tt.options))
 			w, code := do(h, tt.method, tt.path, tt.body, tt.headers...)
 			if w.Code != tt.status || code != tt.code {
 				t.Fatalf("%d %s, want %d %s: %s", w.Code, code, tt.status, tt.code, w.Body)
@@ -204,7 +205,9 @@ func checkHeaders(t *testing.T, w *httptest.ResponseRecorder) {
 }
 
 func TestHosts(t *testing.T) {
-	h := newTestHandler(&refuser{}, func(o *Options) { o.CheckHost, o.AllowedHosts = true, []string{"Box.example:80", "10.0.0.5"} })
+	h := apitest.Check(t, newTestHandler(&refuser{}, func(o *Options) {
+		o.CheckHost, o.AllowedHosts = true, []string{"Box.example:80", "10.0.0.5"}
+	}))
 	for host, want := range map[string]int{
 		"localhost": 200, "LocalHost:1": 200, "127.0.0.1:7474": 200, "127.8.9.1": 200, "[::1]": 200, "[::1]:7474": 200,
 		"box.example": 200, "BOX.example:9": 200, "10.0.0.5:7474": 200,
@@ -226,7 +229,7 @@ func TestHosts(t *testing.T) {
 }
 
 func TestOrigins(t *testing.T) {
-	h := newTestHandler(&refuser{}, func(o *Options) { o.CheckHost = true })
+	h := apitest.Check(t, newTestHandler(&refuser{}, func(o *Options) { o.CheckHost = true }))
 	for name, c := range map[string]struct {
 		method, header, value string
 		refused               bool
@@ -252,7 +255,7 @@ func TestOrigins(t *testing.T) {
 
 func TestPaths(t *testing.T) {
 	f := &refuser{}
-	h := newTestHandler(f, nil)
+	h := apitest.Check(t, newTestHandler(f, nil))
 	for _, tt := range []struct {
 		method, path string
 		status       int
@@ -296,7 +299,7 @@ func TestPaths(t *testing.T) {
 }
 
 func TestAllow(t *testing.T) {
-	h := newTestHandler(&refuser{}, nil)
+	h := apitest.Check(t, newTestHandler(&refuser{}, nil))
 	for path, want := range map[string]string{
 		"/health":                      "GET, HEAD",
 		"/sessions":                    "GET, HEAD, POST",
@@ -323,7 +326,8 @@ func TestRoutes(t *testing.T) {
 		if route.Feature != surface {
 			t.Errorf("%s: feature %v", route.Pattern(), route.Feature)
 		}
-		if open := route.Path == "/health" || route.Path == "/version" || route.Local; route.Open != open {
+		open := slices.Contains([]string{"/health", "/version", "/openapi.json", "/docs"}, route.Path) || route.Local
+		if route.Open != open {
 			t.Errorf("%s: open %v", route.Pattern(), route.Open)
 		}
 		if takesBody := route.Method == "POST" || route.Method == "PUT" || route.Method == "PATCH" || route.Path == "/sessions/{session}/state/values"; takesBody != (route.body != noBody) {
@@ -465,7 +469,7 @@ func TestPanic(t *testing.T) {
 		o.States = panicking{}
 		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	})
-	w, code := do(h, "GET", "/sessions/s/state/namespaces", "", "X-Api-Key", "good")
+	w, code := do(apitest.Check(t, h), "GET", "/sessions/s/state/namespaces", "", "X-Api-Key", "good")
 	if w.Code != 500 || code != "internal_error" || strings.Contains(w.Body.String(), "secret") {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}

@@ -37,6 +37,8 @@ func Routes() []Route {
 	return []Route{
 		{Method: http.MethodGet, Path: "/health", Open: true, handle: (*Handler).health},
 		{Method: http.MethodGet, Path: "/version", Open: true, handle: (*Handler).showVersion},
+		{Method: http.MethodGet, Path: "/openapi.json", Open: true, handle: (*Handler).openAPI},
+		{Method: http.MethodGet, Path: "/docs", Open: true, handle: (*Handler).showDocs},
 
 		// Governed state: spec/governed-state.md, section 4.
 		{Method: http.MethodPost, Path: "/sessions/{session}/state/namespaces", Feature: true, body: requiredBody, handle: (*Handler).registerNamespace},

@@ -87,6 +87,8 @@ func TestWire(t *testing.T) {
 			}
 		})
 	}
+	// The document and its page have tests of their own: a golden copy here would only repeat api/openapi.yaml.
+	covered["GET /openapi.json"], covered["GET /docs"] = true, true
 	for _, route := range httpapi.Routes() {
 		if !covered[route.Pattern()] {
 			t.Errorf("no conversation covers %s", route.Pattern())
