@@ -42,7 +42,7 @@ func (s *Service) commit(ctx context.Context, a *attempt, said *answer) (Result,
 		if sessile.CodeOf(err) != sessile.CodeServerBusy {
 			return Result{}, s.fail(ctx, a, said, commitError(err))
 		}
-		if try == s.options.CommitRetries {
+		if try >= s.options.CommitRetries {
 			return Result{}, s.fail(ctx, a, said, &sessile.Error{Code: sessile.CodeCommitBusy, Message: "the database was too busy to commit the turn", Cause: err})
 		}
 		wait(delay)

@@ -82,7 +82,7 @@ func (o *oracle) slot() statemodel.Slot {
 	return slot
 }
 
-func (o *oracle) createSession() {
+func (o *oracle) createSession() statemodel.SessionID {
 	o.tick()
 	created, err := o.sessions.Create(o.ctx, o.account, session.NewSession{})
 	o.must(err)
@@ -92,6 +92,7 @@ func (o *oracle) createSession() {
 	for _, namespace := range []string{"bond", "notes"} {
 		o.registerIn(id, namespace)
 	}
+	return id
 }
 
 func (o *oracle) manageSessions() {
@@ -129,7 +130,10 @@ func (o *oracle) registerIn(id statemodel.SessionID, namespace string) {
 
 func (o *oracle) write() {
 	o.tick()
-	id, branch, slot, value := o.session(), o.branch(), o.slot(), pick(o, "value", oracleValues)
+	o.writeAt(o.session(), o.branch(), o.slot(), pick(o, "value", oracleValues))
+}
+
+func (o *oracle) writeAt(id statemodel.SessionID, branch string, slot statemodel.Slot, value string) {
 	got, err := o.cells.Write(o.ctx, o.account, o.sessionIDs[id], addressOf(branch, slot), jsontext.Value(value), "")
 	mutation, code := o.want.Write(id, branch, slot, value)
 	if o.agree(err, code, "session %d writes %v = %s on %s", id, slot, value, branch) {
@@ -159,26 +163,34 @@ func addressOf(branch string, slot statemodel.Slot) state.Address {
 	return state.Address{Branch: branch, Namespace: slot.Namespace, Slot: slot.Name}
 }
 
-// turn draws what a turn brings, for both sides.
+// turn draws what a turn brings.
 func (o *oracle) turn(branch, runType string) (statemodel.Turn, turn.Request) {
-	names := int64(len(branch) + len(runType))
-	want := statemodel.Turn{
-		SceneSize: o.builtIn[sessile.SlotScene] + names,
-		WorldSize: o.builtIn[sessile.SlotWorld] + names,
-		Fails:     o.seldom("generation fails"),
-	}
-	o.parrot.fails = want.Fails
-	var request turn.Request
+	var writes []statemodel.TurnWrite
+	fails := o.seldom("generation fails")
 	for range o.index("writes", o.writes+1) {
-		w := statemodel.TurnWrite{Slot: o.slot(), Value: pick(o, "value", append([]string{""}, oracleValues...))}
-		want.Writes = append(want.Writes, w)
+		writes = append(writes, statemodel.TurnWrite{Slot: o.slot(), Value: pick(o, "value", append([]string{""}, oracleValues...))})
+	}
+	return o.turnOf(branch, runType, fails, writes)
+}
+
+// turnOf tells both sides what a turn brings.
+func (o *oracle) turnOf(branch, runType string, fails bool, writes []statemodel.TurnWrite) (statemodel.Turn, turn.Request) {
+	o.parrot.fails = fails
+	var request turn.Request
+	for _, w := range writes {
 		real := state.TurnWrite{Namespace: w.Namespace, Slot: w.Name}
 		if w.Value != "" {
 			real.Data = jsontext.Value(w.Value)
 		}
 		request.Writes = append(request.Writes, real)
 	}
-	return want, request
+	names := int64(len(branch) + len(runType))
+	return statemodel.Turn{
+		Writes:    writes,
+		SceneSize: o.builtIn[sessile.SlotScene] + names,
+		WorldSize: o.builtIn[sessile.SlotWorld] + names,
+		Fails:     fails,
+	}, request
 }
 
 func (o *oracle) respond(branch string) {
@@ -186,6 +198,10 @@ func (o *oracle) respond(branch string) {
 	id := o.session()
 	source := o.source(id)
 	t, request := o.turn(branch, turn.RunTypeRespond)
+	o.respondWith(id, branch, source, t, request)
+}
+
+func (o *oracle) respondWith(id statemodel.SessionID, branch string, source statemodel.FloorID, t statemodel.Turn, request turn.Request) statemodel.FloorID {
 	got, err := o.turns.Respond(o.ctx, o.account, o.sessionIDs[id], turn.RespondRequest{
 		Request: request, Message: "go", BranchID: branch, SourceFloorID: o.floorIDs[source],
 	})
@@ -197,6 +213,7 @@ func (o *oracle) respond(branch string) {
 	case floor != 0:
 		o.floorIDs[floor] = o.failedFloor(id, floor)
 	}
+	return floor
 }
 
 func (o *oracle) regenerate() {
@@ -218,9 +235,13 @@ func (o *oracle) retry() {
 	id := o.session()
 	floor := o.floor(id)
 	t, request := o.turn(floor.Branch, turn.RunTypeRetry)
-	got, err := o.turns.Retry(o.ctx, o.account, o.floorIDs[floor.ID], request)
-	if o.agree(err, o.want.Retry(floor.ID, t), "retry floor %d with %v, fails %t", floor.ID, t.Writes, t.Fails) {
-		o.committed(id, floor.ID, got)
+	o.retryWith(id, floor.ID, t, request)
+}
+
+func (o *oracle) retryWith(id statemodel.SessionID, floor statemodel.FloorID, t statemodel.Turn, request turn.Request) {
+	got, err := o.turns.Retry(o.ctx, o.account, o.floorIDs[floor], request)
+	if o.agree(err, o.want.Retry(floor, t), "retry floor %d with %v, fails %t", floor, t.Writes, t.Fails) {
+		o.committed(id, floor, got)
 	}
 }
 
@@ -290,10 +311,13 @@ func (o *oracle) deleteFloor() {
 	o.remove(o.floor(o.session()).ID)
 }
 
-// clearBranch deletes the floors of a branch one by one; its heads stay and it may start again anywhere.
 func (o *oracle) clearBranch() {
 	o.tick()
-	id, branch := o.session(), o.branch()
+	o.clear(o.session(), o.branch())
+}
+
+// clear deletes the floors of a branch one by one; its heads stay and it may start again anywhere.
+func (o *oracle) clear(id statemodel.SessionID, branch string) {
 	for _, f := range o.want.Floors(id) {
 		if f.Branch == branch {
 			o.remove(f.ID)

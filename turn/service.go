@@ -19,7 +19,7 @@ type Options struct {
 	GenerationTimeout time.Duration
 	// StateDisabled is the feature switch of spec/governed-state.md, 3.6: turns work but write no state.
 	StateDisabled bool
-	// CommitRetries is how often a commit is tried again when the database is busy; default 2.
+	// CommitRetries is how often a commit is tried again when the database is busy; default 2, negative for never.
 	CommitRetries int
 	// CommitRetryDelay is the wait before the first further try, doubling with each; default 100 ms.
 	CommitRetryDelay time.Duration

@@ -139,6 +139,19 @@ func writes(slot, value string) []state.TurnWrite {
 	return []state.TurnWrite{{Namespace: "bond", Slot: slot, Data: jsontext.Value(value)}}
 }
 
+// write puts a value into a slot of a branch at once.
+func (s *stage) write(branch, slot, value string) {
+	s.Helper()
+	_, err := s.cells.Write(s.ctx, owner, s.id, state.Address{Branch: branch, Namespace: "bond", Slot: slot}, jsontext.Value(value), "")
+	s.must(err)
+}
+
+func (s *stage) archive() {
+	s.Helper()
+	_, err := s.sessions.Update(s.ctx, owner, s.id, session.Patch{Status: sessile.SessionArchived})
+	s.must(err)
+}
+
 // script is a model that answers each call by the next of its lines, and "said" when they are used up. It remembers what
 // it was asked.
 type script struct {
