@@ -104,6 +104,8 @@ type FloorReader interface {
 	LatestFloor(branch int64, committed bool) (Floor, bool, error)
 	// HasSnapshotFloor reports whether any live floor of the branch, superseded or not, has a snapshot.
 	HasSnapshotFloor(branch int64) (bool, error)
+	// HasGeneratingFloor reports whether a floor of the branch is generating.
+	HasGeneratingFloor(branch int64) (bool, error)
 	// FloorNumberTaken reports whether a floor that is not superseded has the number.
 	FloorNumberTaken(branch, no int64) (bool, error)
 }

@@ -19,13 +19,19 @@ LEFT JOIN floor p ON p.id = f.parent LEFT JOIN floor y ON y.id = f.superseded_by
 WHERE f.public_id = ? AND a.name = ? AND f.deleted_at IS NULL AND s.deleted_at IS NULL`
 	sqlFloorByRow = `SELECT ` + floorColumns + floorJoins + ` WHERE f.id = ?`
 
-	// Two shapes of the list: floors of one session, and floors of all sessions of an account.
-	floorFilter = ` AND ` + listed + ` AND (?3 = '' OR b.name = ?3) AND (?4 = '' OR f.state = ?4)`
-	floorsOf    = ` FROM account a JOIN session s ON s.account = a.id AND s.deleted_at IS NULL
-JOIN floor f ON f.session = s.id JOIN branch b ON b.id = f.branch
-LEFT JOIN floor p ON p.id = f.parent LEFT JOIN floor y ON y.id = f.superseded_by WHERE a.name = ?1`
+	// Three shapes of the list: floors of a branch of a session, of one session, and of all sessions of an account.
+	floorFilter    = ` AND ` + listed + ` AND (?3 = '' OR b.name = ?3) AND (?4 = '' OR f.state = ?4)`
+	floorRelatives = ` LEFT JOIN floor p ON p.id = f.parent LEFT JOIN floor y ON y.id = f.superseded_by WHERE a.name = ?1`
+	floorsOf       = ` FROM account a JOIN session s ON s.account = a.id AND s.deleted_at IS NULL
+JOIN floor f ON f.session = s.id JOIN branch b ON b.id = f.branch` + floorRelatives
 	floorsOfSession = floorsOf + ` AND s.public_id = ?2` + floorFilter
 	floorsOfAccount = floorsOf + ` AND ?2 = ''` + floorFilter
+	floorsOfBranch  = ` FROM session s JOIN account a ON a.id = s.account
+CROSS JOIN branch b ON b.session = s.id AND b.name = ?3 AND b.deleted_at IS NULL CROSS JOIN floor f ON f.branch = b.id` +
+		floorRelatives + ` AND s.public_id = ?2 AND s.deleted_at IS NULL` + floorFilter
+	sqlBranchFloors = `SELECT count(*)` + floorsOfBranch
+
+	sqlGeneratingFloor = `SELECT 1 FROM floor f WHERE f.branch = ? AND f.state = 'generating' AND ` + listed + ` LIMIT 1`
 
 	sqlLatestFloor = `SELECT ` + floorColumns + floorJoins + ` WHERE f.branch = ? AND ` + listed + `
 ORDER BY f.floor_no DESC, f.id DESC LIMIT 1`
@@ -76,7 +82,10 @@ func (t *readTx) FloorByRow(row int64) (sessile.Floor, bool, error) {
 
 func (t *readTx) Floors(f sessile.FloorFilter) ([]sessile.Floor, int, error) {
 	from := floorsOfAccount
-	if f.SessionID != "" {
+	switch {
+	case f.SessionID != "" && f.Branch != "":
+		from = floorsOfBranch
+	case f.SessionID != "":
 		from = floorsOfSession
 	}
 	args := []any{f.Account, f.SessionID, f.Branch, string(f.State)}
@@ -110,6 +119,10 @@ func (t *readTx) exists(sql string, args ...any) (bool, error) {
 
 func (t *readTx) HasSnapshotFloor(branch int64) (bool, error) {
 	return t.exists(sqlHasSnapshotFloor, branch)
+}
+
+func (t *readTx) HasGeneratingFloor(branch int64) (bool, error) {
+	return t.exists(sqlGeneratingFloor, branch)
 }
 
 func (t *readTx) FloorNumberTaken(branch, no int64) (bool, error) {

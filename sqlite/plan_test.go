@@ -35,6 +35,8 @@ func planned() []struct{ name, sql string } {
 		{"latest floor", sqlLatestFloor},
 		{"latest committed floor", sqlLatestCommittedFloor},
 		{"snapshot floor of a branch", sqlHasSnapshotFloor},
+		{"generating floor", sqlGeneratingFloor},
+		{"floors of a branch", sqlBranchFloors},
 		{"floor number taken", sqlFloorNumberTaken},
 		{"api key", sqlAPIKey},
 		{"pages", sqlPages},

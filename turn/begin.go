@@ -178,14 +178,11 @@ func (s *Service) takeBranch(tx sessile.Tx, a *attempt) error {
 	if busy {
 		return sessile.Errorf(sessile.CodeGenerationConflict, "another turn runs on this branch")
 	}
-	_, generating, err := tx.Floors(sessile.FloorFilter{
-		Account: a.session.Account, SessionID: a.session.ID, Branch: a.branch.Name, State: sessile.FloorGenerating,
-		Page: sessile.Page{Limit: 1},
-	})
+	generating, err := tx.HasGeneratingFloor(a.branch.Row)
 	if err != nil {
 		return err
 	}
-	if generating > 0 {
+	if generating {
 		return sessile.Errorf(sessile.CodeInvalidState, "a floor of this branch is generating")
 	}
 	return nil

@@ -98,6 +98,7 @@ CREATE TABLE floor (
 ) STRICT;
 CREATE UNIQUE INDEX floor_number ON floor (branch, floor_no)
   WHERE superseded_at IS NULL AND replaces IS NULL AND deleted_at IS NULL;
+CREATE INDEX floor_generating ON floor (branch) WHERE state = 'generating';
 CREATE INDEX floor_commit ON floor (branch, commit_seq) WHERE commit_seq IS NOT NULL;
 CREATE INDEX floor_session ON floor (session, created_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX floor_parent ON floor (parent) WHERE parent IS NOT NULL;
