@@ -77,7 +77,7 @@ type docOperation struct {
 	Summary     string                  `json:"summary"`
 	Description string                  `json:"description"`
 	Parameters  []docParameter          `json:"parameters"`
-	Body        *docBody                `json:"docBody"`
+	Body        *docBody                `json:"requestBody"`
 	Responses   docMembers[docResponse] `json:"responses"`
 	Security    *[]any                  `json:"security"`
 	Codes       map[string][]string     `json:"x-error-codes"`
@@ -253,16 +253,13 @@ func (s *docSchema) Needs(member string) bool {
 	return false
 }
 
-// kind says in a word what a value is.
+// kind says in a word what a value is, but for null.
 func (s *docSchema) kind() string {
 	word := map[string]string{
 		"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false", "object": "object", "array": "list",
 	}[s.Type]
 	if word == "" && len(s.OneOf) == 0 && len(s.AnyOf) == 0 {
 		word = "any JSON"
-	}
-	if s.Nullable && s.Type != "" {
-		word += " or null"
 	}
 	return word
 }
@@ -282,10 +279,21 @@ func (s *docSchema) bounds() string {
 		}
 	}
 	between(s.Minimum, s.Maximum, "")
-	between(s.MinLength, s.MaxLength, " characters")
-	between(s.MinItems, s.MaxItems, " items")
+	if s.MinLength != nil && *s.MinLength == 1 && s.MaxLength == nil {
+		out = append(out, "not empty")
+	} else {
+		between(s.MinLength, s.MaxLength, " characters")
+	}
+	if s.MinItems != nil && *s.MinItems == 1 && s.MaxItems == nil {
+		out = append(out, "not empty")
+	} else {
+		between(s.MinItems, s.MaxItems, " items")
+	}
 	if s.Unique {
 		out = append(out, "each once")
+	}
+	if s.Nullable && s.Type != "" {
+		out = append(out, "or null")
 	}
 	if s.Default != nil {
 		out = append(out, fmt.Sprintf("by default %v", s.Default))

@@ -69,6 +69,16 @@ func TestDocsAreComplete(t *testing.T) {
 		want = append(want, `id="op-`+handlerName(route)+`"`, html.EscapeString(route.Path))
 		op := doc.Paths.Value(route.Path).GetOperation(route.Method)
 		want = append(want, op.Summary)
+		article := page[max(0, strings.Index(page, `<article id="op-`+handlerName(route)+`"`)):]
+		article, _, _ = strings.Cut(article, "</article>")
+		if strings.Contains(article, "<h4>Body") != (route.body != noBody) {
+			t.Errorf("%s: the page has the body rule wrong", route.Pattern())
+		}
+		for status := range op.Responses.Map() {
+			if !strings.Contains(article, `<th scope="row">`+status+`</th>`) {
+				t.Errorf("%s: the page does not tell of %s", route.Pattern(), status)
+			}
+		}
 		for _, p := range op.Parameters {
 			want = append(want, "<code>"+p.Value.Name+"</code>")
 		}
