@@ -1,0 +1,104 @@
+package httpapi_test
+
+// probe is a valid request. Path and body name objects in braces, which are filled in from a world (see isolation_test.go);
+// every one of them is tried as a foreign one.
+type probe struct {
+	route  string // of httpapi.Routes
+	path   string // further than the route's own
+	body   string
+	status int // when it is the owner who asks; default 200
+}
+
+// withoutObjects are the routes that name nothing an account could own. Open routes without a wildcard need not stand here.
+func withoutObjects() map[string]string {
+	return map[string]string{
+		"GET /sessions":            "lists what the account has: TestListsShowOwn",
+		"GET /worldbooks":          "lists what the account has: TestListsShowOwn",
+		"POST /worldbooks":         "makes one and names none",
+		"DELETE /local/keys/{key}": "keys belong to the machine's owner, and only the socket beside the database reaches them",
+	}
+}
+
+// probes stand in the order of httpapi.Routes.
+func probes() []probe {
+	const (
+		write = `{"branch_id":"main","namespace":"{namespace}","slot":"mood","value":1}`
+		cell  = `{"branch_id":"main","namespace":"{namespace}","slot":"mood"}`
+		turn  = `{"message":"go","session_state_writes":[{"namespace":"{namespace}","slot":"mood","value":2}]}`
+		rerun = `{"session_state_writes":[{"namespace":"{namespace}","slot":"mood","value":2}]}`
+		rows  = `{"messages":[{"role":"user","content":"x"}],"session_state_writes":[{"namespace":"{namespace}","slot":"mood","value":2}]}`
+	)
+	return []probe{
+		{route: "POST /sessions/{session}/state/namespaces", body: `{"namespace":"fresh","logical_owner_type":"app","logical_owner_id":"x"}`, status: 201},
+		{route: "GET /sessions/{session}/state/namespaces"},
+		{route: "POST /sessions/{session}/state/values/write", body: write},
+		{route: "DELETE /sessions/{session}/state/values", body: cell},
+		{route: "GET /sessions/{session}/state/resolve", path: "?branch_id=main"},
+		{route: "GET /sessions/{session}/state/resolve", path: "?branch_id={branch}"},
+		{route: "GET /sessions/{session}/state/resolve", path: "?branch_id=main&source_floor_id={floor}"},
+		{route: "GET /sessions/{session}/state/resolve", path: "?branch_id=main&namespace={namespace}"},
+		{route: "GET /sessions/{session}/state/floors/{floor}/snapshot"},
+		{route: "GET /sessions/{session}/state/diff", path: "?floor_id={floor}&against=live&branch_id={branch}"},
+		{route: "GET /sessions/{session}/state/diff", path: "?floor_id={floor}&against=floor:{parent}"},
+
+		{route: "GET /sessions/{session}/session-state/mutations"},
+		{route: "GET /sessions/{session}/session-state/mutations", path: "?source_floor_id={floor}"},
+		{route: "GET /sessions/{session}/session-state/mutations", path: "?branch_id={branch}&state_namespace={namespace}"},
+		{route: "GET /sessions/{session}/session-state/mutations/{mutation}"},
+		{route: "GET /sessions/{session}/session-state/bindings"},
+		{route: "GET /sessions/{session}/session-state/live"},
+		{route: "GET /sessions/{session}/session-state/live", path: "?branch_id={branch}&state_namespace={namespace}"},
+		{route: "GET /sessions/{session}/session-state/live/{namespace}/{slot}", path: "?branch_id=main"},
+		{route: "GET /sessions/{session}/session-state/live/{namespace}/{slot}", path: "?branch_id=main&source_floor_id={floor}"},
+		{route: "GET /floors/{floor}/session-state/snapshots"},
+		{route: "GET /floors/{floor}/session-state/snapshots", path: "?state_namespace={namespace}"},
+		{route: "GET /floors/{floor}/session-state/snapshots/{namespace}/{slot}"},
+		{route: "GET /floors/{floor}/session-state/replay-safety"},
+		{route: "GET /floors/{floor}/session-state/replay-safety", path: "?confirmed_mutation_ids={mutation}"},
+		{route: "GET /floors/{floor}/session-state/diff", path: "?against=live&branch_id={branch}"},
+		{route: "GET /floors/{floor}/session-state/diff", path: "?against=floor:{parent}"},
+
+		{route: "POST /sessions/{session}/respond", body: turn},
+		{route: "POST /sessions/{session}/respond", body: `{"message":"go","branch_id":"new","source_floor_id":"{floor}"}`},
+		{route: "POST /sessions/{session}/respond/stream", body: turn},
+		{route: "POST /sessions/{session}/respond/stream", body: `{"message":"go","branch_id":"new","source_floor_id":"{floor}"}`},
+		{route: "POST /sessions/{session}/respond/dry-run", body: `{"message":"go"}`},
+		{route: "POST /messages/{message}/edit-and-regenerate", body: `{"content":"other","branch_id":"new"}`},
+		{route: "POST /sessions/{session}/regenerate", body: rerun},
+		{route: "POST /floors/{floor}/retry", body: rerun},
+
+		{route: "POST /sessions", body: `{"worldbook_profile_id":"{worldbook}"}`, status: 201},
+		{route: "GET /sessions/{session}"},
+		{route: "PATCH /sessions/{session}", body: `{"title":"other"}`},
+		{route: "PATCH /sessions/{session}", body: `{"worldbook_profile_id":"{worldbook}"}`},
+		{route: "DELETE /sessions/{session}"},
+		{route: "PATCH /sessions/batch/status", body: `{"ids":["{session}"],"status":"archived"}`},
+		{route: "POST /sessions/batch/delete", body: `{"ids":["{session}"]}`},
+		{route: "GET /sessions/{session}/timeline"},
+		{route: "GET /sessions/{session}/timeline", path: "?branch_id={branch}"},
+		{route: "POST /sessions/{session}/transcript", body: rows, status: 201},
+		{route: "GET /sessions/{session}/transcript"},
+		{route: "GET /sessions/{session}/transcript", path: "?branch_id={branch}"},
+		{route: "GET /sessions/{session}/active-run"},
+
+		{route: "GET /worldbooks/{worldbook}"},
+		{route: "PUT /worldbooks/{worldbook}", body: `{"name":"other","book":{"entries":[]}}`},
+		{route: "DELETE /worldbooks/{worldbook}"},
+
+		{route: "GET /sessions/{session}/branches"},
+		{route: "POST /floors/{floor}/branch", body: `{"branch_id":"new"}`, status: 201},
+		{route: "DELETE /branches/{branch}"},
+		{route: "DELETE /branches/{branch}", path: "?session_id={session}"},
+		{route: "GET /floors", path: "?session_id={session}"},
+		{route: "GET /floors", path: "?session_id={session}&branch_id={branch}"},
+		{route: "GET /floors", path: "?branch_id={branch}"},
+		{route: "POST /floors", body: `{"session_id":"{session}","floor_no":50,"branch_id":"bare"}`, status: 201},
+		{route: "POST /floors", body: `{"session_id":"{session}","floor_no":50,"branch_id":"bare","parent_floor_id":"{parent}"}`, status: 201},
+		{route: "GET /floors/{floor}"},
+		{route: "DELETE /floors/{floor}"},
+		{route: "GET /floors/{floor}/run"},
+		{route: "GET /floors/{floor}/result"},
+		{route: "GET /messages", path: "?page_id={page}"},
+		{route: "GET /messages/{message}"},
+	}
+}
