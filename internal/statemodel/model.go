@@ -2,12 +2,14 @@ package statemodel
 
 import "maps"
 
-// SessionID, FloorID and MutationID are the ids of the model. Zero is none.
-type (
-	SessionID  int
-	FloorID    int
-	MutationID int
-)
+// SessionID names a session; zero is none.
+type SessionID int
+
+// FloorID names a floor; zero is none.
+type FloorID int
+
+// MutationID names a mutation; zero is none.
+type MutationID int
 
 // Main is the branch that every session has.
 const Main = "main"
