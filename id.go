@@ -24,7 +24,13 @@ const (
 )
 
 // idEncoding is base32 in the lower-case extended alphabet, which keeps the order of the bytes.
-var idEncoding = base32.HexEncoding.WithPadding(base32.NoPadding)
+var idEncoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
+
+// encodeID writes a prefix and bytes with a single allocation.
+func encodeID(prefix string, id []byte) string {
+	var buffer [64]byte
+	return string(idEncoding.AppendEncode(append(buffer[:0], prefix...), id))
+}
 
 // IDs makes public ids: a prefix and a version-7 UUID in 26 base32 characters, ordered by time. The zero value is
 // ready to use. It may be used concurrently if Rand may.
@@ -48,14 +54,14 @@ func (g IDs) New(prefix string) string {
 	binary.BigEndian.PutUint32(id[2:], uint32(ms))
 	id[6] = id[6]&0x0f | 0x70
 	id[8] = id[8]&0x3f | 0x80
-	return prefix + strings.ToLower(idEncoding.EncodeToString(id[:]))
+	return encodeID(prefix, id[:])
 }
 
 // Suffix makes eight random characters of the id alphabet, for names that a person may have to type.
 func (g IDs) Suffix() string {
 	var b [5]byte
 	g.read(b[:])
-	return strings.ToLower(idEncoding.EncodeToString(b[:]))
+	return encodeID("", b[:])
 }
 
 func (g IDs) read(b []byte) {
@@ -72,7 +78,7 @@ func (g IDs) read(b []byte) {
 func MutationID(seq int64) string {
 	var b [8]byte
 	binary.BigEndian.PutUint64(b[:], uint64(seq))
-	return PrefixMutation + strings.ToLower(idEncoding.EncodeToString(b[:]))
+	return encodeID(PrefixMutation, b[:])
 }
 
 // ParseMutationID is the inverse of [MutationID]; ok is false for any other text.
@@ -81,7 +87,7 @@ func ParseMutationID(id string) (seq int64, ok bool) {
 	if !found || len(text) != 13 {
 		return 0, false
 	}
-	b, err := idEncoding.DecodeString(strings.ToUpper(text))
+	b, err := idEncoding.DecodeString(text)
 	if err != nil || len(b) != 8 {
 		return 0, false
 	}

@@ -79,6 +79,9 @@ func appendList[T any](b []byte, items []T, one func([]byte, *T) []byte) []byte 
 	return append(b, ']')
 }
 
+// sizeOfValue is about what an entry takes besides its values: names, ids and members.
+const sizeOfValue = 420
+
 // appendResolved appends one resolved value (4.3).
 func appendResolved(b []byte, v *state.Value) []byte {
 	b = append(b, '{')

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -24,13 +23,22 @@ type reply struct {
 // write sends the answer. An error of the connection is nobody's business any more.
 func (a reply) write(w http.ResponseWriter) {
 	h := w.Header()
-	h.Set("Content-Type", cmp.Or(a.contentType, "application/json"))
+	h["Content-Type"] = typeJSON
+	if a.contentType != "" {
+		h.Set("Content-Type", a.contentType)
+	}
 	h.Set("Content-Length", strconv.Itoa(len(a.body)))
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
+	h["Cache-Control"], h["X-Content-Type-Options"] = noStore, noSniff
 	w.WriteHeader(a.status)
 	_, _ = w.Write(a.body)
 }
+
+// Headers that every answer carries; nobody changes them.
+var (
+	typeJSON = []string{"application/json"}
+	noStore  = []string{"no-store"}
+	noSniff  = []string{"nosniff"}
+)
 
 // envelope is {"data": …}, for paged lists with meta.
 type envelope struct {
@@ -89,9 +97,14 @@ func rawPageReply(items []byte, p sessile.Page, total int) (reply, error) {
 
 // rawReply answers with JSON text that was appended by hand.
 func rawReply(status int, data []byte) (reply, error) {
-	body := make([]byte, 0, len(data)+9)
-	body = append(body, `{"data":`...)
-	body = append(body, data...)
+	return closeData(status, append(openData(len(data)), data...))
+}
+
+// openData begins a body to which about so many bytes of data will be appended, and closeData ends it: large values are
+// copied once.
+func openData(size int) []byte { return append(make([]byte, 0, size+16), `{"data":`...) }
+
+func closeData(status int, body []byte) (reply, error) {
 	return reply{status: status, body: append(body, '}')}, nil
 }
 

@@ -142,7 +142,7 @@ func (h *Handler) writeValue(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return rawReply(http.StatusOK, appendResolved(nil, &value))
+	return closeData(http.StatusOK, appendResolved(openData(sizeOfValue+len(value.Data)), &value))
 }
 
 // deleteValue answers DELETE /sessions/{session}/state/values (4.4).
@@ -156,7 +156,7 @@ func (h *Handler) deleteValue(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return rawReply(http.StatusOK, appendResolved(nil, &value))
+	return closeData(http.StatusOK, appendResolved(openData(sizeOfValue+len(value.Data)), &value))
 }
 
 // resolve answers GET /sessions/{session}/state/resolve (4.5).
@@ -174,7 +174,11 @@ func (h *Handler) resolve(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return rawReply(http.StatusOK, appendList(nil, values, appendResolved))
+	size := 2
+	for i := range values {
+		size += sizeOfValue + len(values[i].Data)
+	}
+	return closeData(http.StatusOK, appendList(openData(size), values, appendResolved))
 }
 
 // snapshot answers GET /sessions/{session}/state/floors/{floor}/snapshot (4.6).
@@ -188,7 +192,11 @@ func (h *Handler) snapshot(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return rawReply(http.StatusOK, appendList(nil, values, appendSnapshot))
+	size := 2
+	for i := range values {
+		size += sizeOfValue + len(values[i].Data)
+	}
+	return closeData(http.StatusOK, appendList(openData(size), values, appendSnapshot))
 }
 
 // diff answers GET /sessions/{session}/state/diff (4.7).
@@ -204,7 +212,11 @@ func (h *Handler) diff(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return rawReply(http.StatusOK, appendList(nil, entries, appendDiff))
+	size := 2
+	for i := range entries {
+		size += sizeOfValue + len(entries[i].Left) + len(entries[i].Right)
+	}
+	return closeData(http.StatusOK, appendList(openData(size), entries, appendDiff))
 }
 
 // against asks for the left side of a diff: live values of a branch, or those of a floor. With a floor the branch does
