@@ -92,6 +92,10 @@ func credential(h http.Header) (key string, ok bool) {
 	if key := h.Get("X-Api-Key"); key != "" {
 		return key, true
 	}
+	return bearer(h)
+}
+
+func bearer(h http.Header) (token string, ok bool) {
 	scheme, token, found := strings.Cut(h.Get("Authorization"), " ")
 	token = strings.TrimSpace(token)
 	if !found || !strings.EqualFold(scheme, "bearer") || token == "" {

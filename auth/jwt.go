@@ -2,6 +2,7 @@ package auth
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 
@@ -16,28 +17,39 @@ type TokenOptions struct {
 	KeysURL string
 	// Claim names the member of the token that holds the account; default account_id.
 	Claim string
-	// Client fetches the key set; default one with a time limit of ten seconds.
+	// Client fetches the key set; default one of its own. A fetch takes ten seconds at most.
 	Client *http.Client
+	// Now tells the time; default time.Now.
+	Now func() time.Time
 }
 
-// Tokens lets in who shows a valid JSON Web Token as a bearer token. The account is a claim of the token, and exists from
-// the first valid token on (spec/governed-state.md, section 8).
+// Tokens lets in who shows a valid JSON Web Token as a bearer token, or where there is none, as x-api-key. The account is a
+// claim of the token, and exists from the first valid token on (spec/governed-state.md, section 8).
+//
+// The claims exp and nbf count where a token has them. One without exp is good as long as its key is: how long tokens live
+// is for who signs them to say. Without a secret and a key set nobody is let in.
 func Tokens(o TokenOptions) Authenticator {
 	if o.Claim == "" {
 		o.Claim = "account_id"
 	}
+	if o.Client == nil {
+		o.Client = &http.Client{}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	t := &tokens{claim: o.Claim}
-	var methods []string
+	methods := []string{} // nil would let every algorithm in
 	if len(o.Secret) > 0 {
 		methods = append(methods, "HS256")
 		t.secret = o.Secret
 	}
 	if o.KeysURL != "" {
 		methods = append(methods, "RS256", "ES256", "EdDSA")
-		t.keys = newKeySet(o.KeysURL, o.Client)
+		t.keys = newKeySet(o)
 	}
 	// The algorithms are pinned: a token does not choose how it is checked.
-	t.parser = jwt.NewParser(jwt.WithValidMethods(methods))
+	t.parser = jwt.NewParser(jwt.WithValidMethods(methods), jwt.WithTimeFunc(o.Now))
 	return t
 }
 
@@ -51,7 +63,10 @@ type tokens struct {
 var _ Authenticator = (*tokens)(nil)
 
 func (t *tokens) Account(r *http.Request) (string, error) {
-	text, ok := credential(r.Header)
+	text, ok := bearer(r.Header)
+	if !ok {
+		text, ok = credential(r.Header)
+	}
 	if !ok {
 		return "", required()
 	}
