@@ -67,6 +67,10 @@ func (c *Conn) configure(options Options) error {
 	if err := c.db.BusyTimeout(options.BusyTimeout); err != nil {
 		return err
 	}
+	// Without this SQLite plans some statements anew whenever a bound value changes, which costs many times what they do.
+	if _, err := c.db.Config(sqlite3.DBCONFIG_ENABLE_QPSG, true); err != nil {
+		return err
+	}
 	pragmas := []string{fmt.Sprintf("PRAGMA cache_size=-%d", options.CacheKiB), "PRAGMA temp_store=memory"}
 	if options.ReadOnly {
 		pragmas = append(pragmas, "PRAGMA query_only=on")
