@@ -71,21 +71,20 @@ WHERE s.public_id = ?1 AND a.name = ?2 AND s.deleted_at IS NULL`
 	sqlPlainHeads = headColumns + slotsOf + visibleOf + ` LEFT JOIN mutation m ON m.seq = ` + plainHead + versionEnd + ` AND ?5 >= 0`
 	sqlHeads      = headColumns + pointFrom + ` LEFT JOIN mutation m ON m.seq = ` + headSeq + versionEnd
 
-	// Materialized, or the search for the version would run once per column that names it.
-	sqlLayBase = `WITH shown (slot, seq) AS MATERIALIZED (SELECT s.id, ` + pointSeq + pointFrom + `
-  WHERE n.session = ?1)
-INSERT INTO visible (branch, slot, seq, own, base) SELECT ?6, slot, seq, 0, seq FROM shown WHERE seq IS NOT NULL
+	// The limit keeps the inner query one of its own: merged into the outer one, the search for the version would run once
+	// per column that names it.
+	sqlLayBase = `INSERT INTO visible (branch, slot, seq, own, base) SELECT ?6, slot, seq, 0, seq FROM (
+  SELECT s.id AS slot, ` + pointSeq + ` AS seq` + pointFrom + ` WHERE n.session = ?1 LIMIT -1) shown
+WHERE seq IS NOT NULL
 ON CONFLICT (branch, slot) DO UPDATE SET base = excluded.base`
 
 	// Without exceptions everything a floor can show stands in the pointers of its branch, in the order in which the new
-	// ones are written.
-	plainShown      = `WITH shown (slot, seq) AS MATERIALIZED (SELECT v.slot, ` + plainPoint + ` FROM visible v WHERE v.branch = ?2)`
-	sqlLayPlainBase = plainShown + `
-INSERT INTO visible (branch, slot, seq, own, base) SELECT ?6, slot, seq, 0, seq FROM shown WHERE seq IS NOT NULL AND ?1 = ?1 AND ?5 = ?5
+	// ones are written. On a branch without pointers, as nearly all are at their first commit, nothing can be in the way.
+	sqlLayFirstBase = `INSERT INTO visible (branch, slot, seq, own, base) SELECT ?6, slot, seq, 0, seq FROM (
+  SELECT v.slot, ` + plainPoint + ` AS seq FROM visible v WHERE v.branch = ?2 LIMIT -1) shown
+WHERE seq IS NOT NULL AND ?1 = ?1 AND ?5 = ?5` // it takes what the others take
+	sqlLayPlainBase = sqlLayFirstBase + `
 ON CONFLICT (branch, slot) DO UPDATE SET base = excluded.base`
-	// On a branch without pointers, as nearly all are at their first commit, nothing can be in the way.
-	sqlLayFirstBase = plainShown + `
-INSERT INTO visible (branch, slot, seq, own, base) SELECT ?6, slot, seq, 0, seq FROM shown WHERE seq IS NOT NULL AND ?1 = ?1 AND ?5 = ?5`
 	sqlHasPointers = `SELECT 1 FROM visible WHERE branch = ? LIMIT 1`
 
 	sqlOverrides = `SELECT slot, seq FROM floor_slot WHERE floor = ?`
