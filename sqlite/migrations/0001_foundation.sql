@@ -2,6 +2,8 @@
 -- Unix epoch. design.md section 2 tells the layout of state and why it is so.
 
 -- +goose Up
+PRAGMA application_id = 1936028524; -- "sesl": the file is a database of this project
+
 CREATE TABLE counter (
   name  TEXT PRIMARY KEY,
   value INTEGER NOT NULL
