@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // Inputs are the places that [Load] looks at.
@@ -54,7 +55,7 @@ func (e *Error) Error() string {
 }
 
 // Load reads all settings and checks them. Everything that is wrong comes back at once: the error joins one [Error]
-// per problem. No message holds the value of a secret.
+// per problem. No message holds the value of a secret, or a URL with a user or a query.
 func Load(in Inputs) (*Loaded, error) {
 	in = in.withDefaults()
 	loaded := &Loaded{sources: map[string]string{}}
@@ -116,8 +117,15 @@ func (s setting) problem(text string, err error) string {
 	if s.Secret {
 		return err.Error()
 	}
+	if mayHoldCredentials(text) {
+		return "the value cannot be used: " + err.Error()
+	}
 	return fmt.Sprintf("%q cannot be used: %v", text, err)
 }
+
+// mayHoldCredentials tells whether a text could be a URL with a user, a query or a fragment. It looks for their marks
+// alone, since what is refused may be no URL at all.
+func mayHoldCredentials(text string) bool { return strings.ContainsAny(text, "@?#") }
 
 // readFile reads the file that flags or environment name, if any.
 func (l *Loaded) readFile(in Inputs) (map[string]entry, error) {

@@ -53,11 +53,16 @@ func TestSpellings(t *testing.T) {
 		{"auth.mode", "auth-mode", "SESSILE_AUTH_MODE"},
 		{"auth.insecure", "auth-insecure", "SESSILE_AUTH_INSECURE"},
 		{"apiKeys", "api-keys", "SESSILE_API_KEYS"},
+		{"jwt.secret", "jwt-secret", "SESSILE_JWT_SECRET"},
+		{"jwt.jwksUrl", "jwt-jwks-url", "SESSILE_JWT_JWKS_URL"},
+		{"jwt.accountClaim", "jwt-account-claim", "SESSILE_JWT_ACCOUNT_CLAIM"},
 		{"model.provider", "model-provider", "SESSILE_MODEL_PROVIDER"},
 		{"model.baseUrl", "model-base-url", "SESSILE_MODEL_BASE_URL"},
 		{"model.name", "model-name", "SESSILE_MODEL_NAME"},
 		{"model.apiKey", "model-api-key", "SESSILE_MODEL_API_KEY"},
 		{"generationTimeout", "generation-timeout", "SESSILE_GENERATION_TIMEOUT"},
+		{"generationMode", "generation-mode", "SESSILE_GENERATION_MODE"},
+		{"generationQueueTimeout", "generation-queue-timeout", "SESSILE_GENERATION_QUEUE_TIMEOUT"},
 		{"quota.namespacesPerAccount", "quota-namespaces-per-account", "SESSILE_QUOTA_NAMESPACES_PER_ACCOUNT"},
 		{"quota.itemsPerNamespace", "quota-items-per-namespace", "SESSILE_QUOTA_ITEMS_PER_NAMESPACE"},
 		{"quota.bytesPerNamespace", "quota-bytes-per-namespace", "SESSILE_QUOTA_BYTES_PER_NAMESPACE"},
@@ -354,5 +359,35 @@ func TestSecretsStaySecret(t *testing.T) {
 	_, err = config.Load(inputs(nil, nil, "model:\n  apiKey: "+hidden+"\n  apiKey: \""+hidden+"\n"))
 	if err == nil || strings.Contains(err.Error(), hidden) {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// A URL that is refused may hold a password or a key, even where it is too broken to be read as a URL.
+func TestRefusedURLsAreNotShown(t *testing.T) {
+	for _, name := range []string{"SESSILE_MODEL_BASE_URL", "SESSILE_JWT_JWKS_URL", "SESSILE_DB"} {
+		for _, text := range []string{
+			"postgres://ann:hunter2@localhost/v1",
+			"ftp://ann:hunter2@localhost/v1",
+			"ftp://localhost/v1?key=hunter2",
+			"ftp://localhost/v1#hunter2",
+			"ftp://ann:hunter2%zz@localhost",
+		} {
+			_, err := config.Load(inputs(nil, map[string]string{name: text}, ""))
+			if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s=%s: the error is %v", name, text, err)
+			}
+		}
+	}
+	for _, text := range []string{
+		"https://ann:hunter2@localhost/v1", "https://localhost/v1?key=hunter2", "https://localhost/v1#hunter2", "ann:hunter2@localhost",
+	} {
+		_, err := config.Load(inputs(map[string]string{"model-base-url": text}, nil, ""))
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: the error is %v", text, err)
+		}
+	}
+	_, err := config.Load(inputs(nil, map[string]string{"SESSILE_MODEL_BASE_URL": "localhost:11434"}, ""))
+	if err == nil || !strings.Contains(err.Error(), `"localhost:11434" cannot be used`) {
+		t.Errorf("a plain value is not shown: %v", err)
 	}
 }

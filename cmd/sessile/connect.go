@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -111,9 +112,7 @@ func (c *connection) openFile(ctx context.Context, to streams, o client.Options,
 	}
 	if path := strings.TrimPrefix(settings.Database, "sqlite:"); !creates {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, &hintedError{
-				&reachError{errors.New("there is no database " + path)}, "make one with: sessile sessions create --db " + path,
-			}
+			return nil, nil, noDatabase(path)
 		}
 	}
 	end := time.Now().Add(patience)
@@ -133,6 +132,20 @@ func (c *connection) openFile(ctx context.Context, to streams, o client.Options,
 			return nil, nil, err
 		}
 	}
+}
+
+// noDatabase says that a database is missing, and how to make it.
+func noDatabase(path string) error {
+	hint := "make one with: sessile sessions create --db " + path
+	if folder := filepath.Dir(path); !isDir(folder) {
+		hint = "its folder " + folder + " does not exist either: check the path, or make the folder first"
+	}
+	return &hintedError{&reachError{errors.New("there is no database " + path)}, hint}
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // ownFile opens a database and serves the client from it.

@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"os"
+	"slices"
 )
 
 // version and commit are set by the linker (-X main.version=…) when a release is built. They are the only variables of
@@ -12,5 +13,9 @@ var version, commit string
 
 func main() {
 	streams := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}
-	os.Exit(run(context.Background(), os.Args[1:], streams))
+	args := os.Args[1:]
+	if slices.Equal(args, []string{"--version"}) {
+		args = []string{"version"}
+	}
+	os.Exit(run(context.Background(), args, streams))
 }

@@ -78,16 +78,25 @@ func serve(ctx context.Context, settings *config.Loaded, accounts authenticate, 
 // openStore opens the database and makes the user's data directory if that is where it goes.
 func openStore(ctx context.Context, settings *config.Loaded, log *slog.Logger) (*sqlite.Store, string, error) {
 	path := strings.TrimPrefix(settings.Database, "sqlite:")
-	if settings.Source("db") == config.SourceDefault {
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return nil, "", &reachError{err}
-		}
+	if err := makeDataDir(settings); err != nil {
+		return nil, "", err
 	}
 	store, err := sqlite.Open(ctx, path, sqlite.Options{Logger: log})
 	if err != nil {
 		return nil, "", &reachError{fmt.Errorf("opening the database: %w", err)}
 	}
 	return store, path, nil
+}
+
+// makeDataDir makes the directory of the default database. A database that was named gets no directory.
+func makeDataDir(settings *config.Loaded) error {
+	if settings.Source("db") != config.SourceDefault {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(strings.TrimPrefix(settings.Database, "sqlite:")), 0o700); err != nil {
+		return &reachError{err}
+	}
+	return nil
 }
 
 // authenticate makes the authenticator once there are keys in a store to look at.
