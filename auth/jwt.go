@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"errors"
 	"net/http"
 	"time"
 
@@ -53,6 +54,9 @@ func Tokens(o TokenOptions) Authenticator {
 	return t
 }
 
+// errCritical refuses tokens that name extensions which must be understood: none is.
+var errCritical = errors.New("auth: the token demands an extension")
+
 type tokens struct {
 	parser *jwt.Parser
 	secret []byte
@@ -72,6 +76,9 @@ func (t *tokens) Account(r *http.Request) (string, error) {
 	}
 	claims := jwt.MapClaims{}
 	_, err := t.parser.ParseWithClaims(text, claims, func(token *jwt.Token) (any, error) {
+		if _, critical := token.Header["crit"]; critical {
+			return nil, errCritical
+		}
 		if token.Method.Alg() == "HS256" {
 			return t.secret, nil
 		}

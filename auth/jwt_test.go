@@ -61,6 +61,12 @@ func TestTokensBySecret(t *testing.T) {
 	}
 	pair := newKeys(t)
 	good := hs256(alice())
+	extended := jwt.NewWithClaims(jwt.SigningMethodHS256, alice())
+	extended.Header["crit"] = []string{"exp"}
+	critical, err := extended.SignedString([]byte(secret))
+	if err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct {
 		name  string
 		token string
@@ -68,6 +74,7 @@ func TestTokensBySecret(t *testing.T) {
 	}{
 		{"good", good, ""},
 		{"with an id of a key", sign(t, jwt.SigningMethodHS256, "some", nil, alice()), ""},
+		{"an extension that must be understood", critical, sessile.CodeAuthInvalidToken},
 		{"not yet expired", hs256(with("exp", noon().Add(time.Second).Unix())), ""},
 		{"expired", hs256(with("exp", noon().Add(-time.Second).Unix())), sessile.CodeAuthInvalidToken},
 		{"expires now", hs256(with("exp", noon().Unix())), sessile.CodeAuthInvalidToken},

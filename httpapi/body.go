@@ -6,12 +6,27 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/sessile-dev/sessile"
 )
 
 // firstBodyBuffer bounds what is reserved for a body before any of it arrived.
 const firstBodyBuffer = 64 << 10
+
+// bodyTime is how long a body may take to arrive.
+const bodyTime = time.Minute
+
+// limitRead bounds how long the body may take, until the function it returns is called: what comes after the body is the
+// client's silence, which may last as long as the turn it waits for. Connections that know no deadlines have none.
+func (c *call) limitRead() (restore func()) {
+	if c.r.ContentLength == 0 {
+		return func() {}
+	}
+	controller := http.NewResponseController(c.w)
+	_ = controller.SetReadDeadline(time.Now().Add(bodyTime))
+	return func() { _ = controller.SetReadDeadline(time.Time{}) }
+}
 
 // readBody reads the body and checks its size, then its content type, as design.md section 5 orders them. An empty body
 // has no content type; where it may be left out, c.body stays nil.
@@ -20,6 +35,8 @@ func (h *Handler) readBody(c *call, rule bodyRule) error {
 		h.drain(c)
 		return h.tooLarge()
 	}
+	restore := c.limitRead()
+	defer restore()
 	body, err := readAtMost(c.r.Body, c.r.ContentLength, h.maxBody)
 	if errors.Is(err, errTooLarge) {
 		h.drain(c)

@@ -329,7 +329,7 @@ func (o *object) value(name string, p presence) (jsontext.Value, bool) {
 	}
 	stored, err := state.NormalizeValue(value)
 	if err != nil {
-		o.problem(name, wrongSyntax, "this value cannot be stored")
+		o.problem(name, wrongSyntax, "this value cannot be stored: "+err.Error())
 		return nil, false
 	}
 	return stored, true

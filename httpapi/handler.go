@@ -138,6 +138,9 @@ func (h *Handler) register() {
 		})
 	}
 	for path, allowed := range methods {
+		if strings.HasPrefix(path, "/local/") {
+			continue // elsewhere these do not exist, whatever the method
+		}
 		slices.Sort(allowed)
 		allow := strings.Join(allowed, ", ")
 		h.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
@@ -169,6 +172,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // call is one request on its way.
 type call struct {
 	ctx       context.Context
+	w         http.ResponseWriter
 	r         *http.Request
 	header    http.Header // of the answer
 	requestID string
@@ -202,7 +206,7 @@ func (h *Handler) perform(c *call, route Route) (reply, error) {
 // run answers one request by fn and is the only place that writes an answer and the log.
 func (h *Handler) run(w http.ResponseWriter, r *http.Request, pattern string, fn func(*call) (reply, error)) {
 	start := h.now()
-	c := &call{ctx: r.Context(), r: r, header: w.Header(), requestID: h.requestID(r)}
+	c := &call{ctx: r.Context(), w: w, r: r, header: w.Header(), requestID: h.requestID(r)}
 	c.header.Set("X-Request-Id", c.requestID)
 
 	answer, err := protect(c, fn)
@@ -215,12 +219,18 @@ func (h *Handler) run(w http.ResponseWriter, r *http.Request, pattern string, fn
 	if err != nil {
 		answer = h.errorReply(c, err)
 	}
+	status := answer.status
 	if answer.stream != nil {
-		err = answer.stream(w)
+		if err = answer.stream(w); err != nil { // its client was told in the stream, under status 200
+			status = h.errorReply(c, err).status
+			if c.ctx.Err() != nil && sessile.CodeOf(err) == sessile.CodeInternal {
+				status = statusClientClosed
+			}
+		}
 	} else {
 		answer.write(w)
 	}
-	h.logCall(c, pattern, start, answer.status, err)
+	h.logCall(c, pattern, start, status, err)
 }
 
 // protect runs fn and turns a panic into an error.

@@ -286,6 +286,9 @@ func TestPaths(t *testing.T) {
 		{"GET", "/sessions/s/respond/stream", 405, ""},
 		{"GET", "/sessions/s/respond/nothing", 404, ""},
 		{"OPTIONS", "/health", 405, ""},
+		{"GET", "/local/keys", 404, ""},
+		{"PUT", "/local/keys", 404, ""},
+		{"PUT", "/local/keys/k", 404, ""},
 	} {
 		f.seen = nil
 		w, _ := do(h, tt.method, tt.path, "", "X-Api-Key", "good")
@@ -475,6 +478,21 @@ func TestPanic(t *testing.T) {
 	}
 	if !strings.Contains(log.String(), "the secret") || !strings.Contains(log.String(), "stack=") {
 		t.Fatalf("log: %s", &log)
+	}
+}
+
+// The status of a stream is 200 whatever becomes of it; the log knows better.
+func TestLogOfAFailedStream(t *testing.T) {
+	var log bytes.Buffer
+	h := newTestHandler(&refuser{err: errors.New("the disk is gone")}, func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	w, _ := do(h, "POST", "/sessions/s/respond/stream", `{"message":"go"}`, "X-Api-Key", "good", "Content-Type", "application/json")
+	if w.Code != 200 || !strings.Contains(w.Body.String(), "event: error") {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	for _, want := range []string{"level=ERROR", "status=500", "the disk is gone"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("no %s in %s", want, &log)
+		}
 	}
 }
 

@@ -109,17 +109,15 @@ func (s *Service) LiveValue(ctx context.Context, account, sessionID string, a Ad
 		if err := mustBeRegistered(tx, &session, a.Namespace); err != nil {
 			return err
 		}
-		filter := sessile.SlotFilter{Namespace: a.Namespace, Slot: a.Slot}
-		var values []Value
-		if sourceFloorID == "" {
-			values, err = liveValues(tx, &session, a.Branch, filter)
-		} else {
-			floor, floorErr := ownFloor(tx, account, &session, sourceFloorID)
-			if floorErr != nil {
-				return floorErr
+		var floor *sessile.Floor
+		if sourceFloorID != "" {
+			source, err := ownFloor(tx, account, &session, sourceFloorID)
+			if err != nil {
+				return err
 			}
-			values, err = floorValues(tx, &session, a.Branch, &floor, filter)
+			floor = &source
 		}
+		values, err := observedValues(tx, &session, a, floor)
 		if err != nil {
 			return err
 		}
@@ -130,6 +128,29 @@ func (s *Service) LiveValue(ctx context.Context, account, sessionID string, a Ad
 		return nil
 	})
 	return value, err
+}
+
+// observedValues resolves one cell from the floor, or from the branch for nil. What a floor holds of a hidden slot is stored
+// and empty (1.6).
+func observedValues(tx sessile.ReadTx, session *sessile.Session, a Address, floor *sessile.Floor) ([]Value, error) {
+	hidden := a.Namespace == sessile.GameState && slices.Contains(hiddenSlots(), a.Slot)
+	filter := sessile.SlotFilter{Namespace: a.Namespace, Slot: a.Slot}
+	empty := sessile.Version{Namespace: a.Namespace, Slot: a.Slot}
+	switch {
+	case floor != nil && hidden:
+		return []Value{floorValue(session, a.Branch, floor, &empty)}, nil
+	case floor != nil:
+		return floorValues(tx, session, a.Branch, floor, filter)
+	case hidden:
+		branch, _, err := tx.Branch(session.Row, a.Branch)
+		if err != nil {
+			return nil, err
+		}
+		latest, err := latestSnapshotFloor(tx, &branch)
+		return []Value{liveValue(session, a.Branch, branch.Row, latest, &empty)}, err
+	default:
+		return liveValues(tx, session, a.Branch, filter)
+	}
 }
 
 func mustBeRegistered(tx sessile.ReadTx, session *sessile.Session, namespace string) error {

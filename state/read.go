@@ -134,17 +134,19 @@ func floorValues(tx sessile.ReadTx, session *sessile.Session, branch string, flo
 	}
 	values := make([]Value, 0, len(versions))
 	for i := range versions {
-		v := &versions[i]
-		if !stored(floor, v) {
-			values = append(values, noValue(session, v, branch, floor.ID))
-			continue
-		}
-		value := valueOf(session.ID, v)
-		value.Source, value.BranchID, value.FloorID = SourceFloorSnapshot, floor.BranchName, floor.ID
-		value.UpdatedAt = &floor.CommittedAt
-		values = append(values, value)
+		values = append(values, floorValue(session, branch, floor, &versions[i]))
 	}
 	return values, nil
+}
+
+func floorValue(session *sessile.Session, branch string, floor *sessile.Floor, v *sessile.Version) Value {
+	if !stored(floor, v) {
+		return noValue(session, v, branch, floor.ID)
+	}
+	value := valueOf(session.ID, v)
+	value.Source, value.BranchID, value.FloorID = SourceFloorSnapshot, floor.BranchName, floor.ID
+	value.UpdatedAt = &floor.CommittedAt
+	return value
 }
 
 func snapshot(tx sessile.ReadTx, session *sessile.Session, floor *sessile.Floor, filter sessile.SlotFilter) ([]SnapshotValue, error) {

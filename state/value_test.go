@@ -3,7 +3,9 @@ package state
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -36,6 +38,40 @@ func TestNormalizeValue(t *testing.T) {
 		} else if in != "" && len(in) > 3 && strings.Contains(err.Error(), in) {
 			t.Errorf("the error repeats the value: %v", err)
 		}
+	}
+}
+
+func TestDepthOfValues(t *testing.T) {
+	nested := func(levels int) string {
+		return strings.Repeat(`[{"a[\"":`, levels/2) + "1" + strings.Repeat("}]", levels/2)
+	}
+	if _, err := NormalizeValue(jsontext.Value(nested(MaxValueDepth))); err != nil {
+		t.Error(err)
+	}
+	if _, err := NormalizeValue(jsontext.Value(nested(MaxValueDepth + 2))); !errors.Is(err, errTooDeep) {
+		t.Errorf("two levels more: %v", err)
+	}
+	wide := "[" + strings.Repeat("[{}],", 5000) + "0]"
+	if got, err := NormalizeValue(jsontext.Value(wide)); err != nil || string(got) != wide {
+		t.Errorf("many lists beside each other: %v", err)
+	}
+}
+
+// Members repeated at every level must not copy what is below once per level.
+func TestRepeatedMembersAreCopiedOnce(t *testing.T) {
+	const levels = 900
+	text := strings.Repeat("x", 100_000)
+	in := strings.Repeat(`{"a":1,"b":2,"a":`, levels) + `"` + text + `"` + strings.Repeat("}", levels)
+	want := strings.Repeat(`{"a":`, levels) + `"` + text + `"` + strings.Repeat(`,"b":2}`, levels)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := NormalizeValue(jsontext.Value(in))
+	runtime.ReadMemStats(&after)
+	if err != nil || string(got) != want {
+		t.Fatalf("%d bytes, %v; want %d", len(got), err, len(want))
+	}
+	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 30*uint64(len(in)) {
+		t.Errorf("%d bytes were allocated for %d", bytes, len(in))
 	}
 }
 

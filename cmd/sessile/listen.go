@@ -58,6 +58,8 @@ func listenAndServe(ctx context.Context, s server) error {
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 		BaseContext:       func(net.Listener) context.Context { return working },
 		ConnContext:       markLocal,
+		// OPTIONS * is answered like every other request, after the same checks.
+		DisableGeneralOptionsHandler: true,
 	}
 
 	failures := make(chan error, len(listeners)+len(s.background))

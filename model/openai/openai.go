@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 
 	client "github.com/sashabaranov/go-openai"
@@ -88,20 +89,36 @@ func (m *Model) Generate(ctx context.Context, request model.Request) (model.Resp
 	}, nil
 }
 
-// problem turns an error of the client into one that may be logged. The texts of the client repeat whole bodies, and
-// some endpoints repeat the key they refused, so only the status and a short, cleaned message are kept.
+// problem turns an error of the client into one that may be logged. Endpoints like to repeat the key they refused or the
+// conversation they were sent, so that of an answer only the status and the words for its kind are kept.
 func (m *Model) problem(ctx context.Context, err error) error {
 	if cause := ctx.Err(); cause != nil {
 		return fmt.Errorf("openai: the call was given up: %w", cause)
 	}
 	if e, ok := errors.AsType[*client.APIError](err); ok {
-		return fmt.Errorf("openai: the endpoint answered status %d: %s", e.HTTPStatusCode, m.clean(e.Message))
+		return fmt.Errorf("openai: the endpoint answered status %d%s", e.HTTPStatusCode, kindOf(e))
 	}
 	if e, ok := errors.AsType[*client.RequestError](err); ok {
-		return fmt.Errorf("openai: the endpoint answered status %d: %s", e.HTTPStatusCode, m.clean(string(e.Body)))
+		return fmt.Errorf("openai: the endpoint answered status %d", e.HTTPStatusCode)
 	}
 	return fmt.Errorf("openai: %s", m.clean(err.Error()))
 }
+
+// kindOf is the type and the code of an error, such as " (invalid_request_error, model_not_found)".
+func kindOf(e *client.APIError) string {
+	var words []string
+	for _, v := range []any{e.Type, e.Code} {
+		if word, ok := v.(string); ok && kindWord.MatchString(word) {
+			words = append(words, word)
+		}
+	}
+	if words == nil {
+		return ""
+	}
+	return " (" + strings.Join(words, ", ") + ")"
+}
+
+var kindWord = regexp.MustCompile(`^[a-z0-9_.]{1,64}$`)
 
 func (m *Model) clean(text string) string {
 	if m.key != "" {
