@@ -96,6 +96,9 @@ type Turn struct {
 	Summaries       []string `json:"summaries"`
 	TotalUsage      Usage    `json:"total_usage"`
 	FinalState      string   `json:"final_state"`
+
+	PromptSnapshot jsontext.Value `json:"prompt_snapshot,omitzero"` // what DebugOptions asked for
+	RuntimeTrace   jsontext.Value `json:"runtime_trace,omitzero"`
 }
 
 // Respond answers a message with a new floor: POST /sessions/{session}/respond. It returns when the floor has committed.

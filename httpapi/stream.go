@@ -211,15 +211,22 @@ type assembly struct {
 	WorldbookMatches []lorebook.Match `json:"worldbook_matches,omitzero"`
 }
 
+// showPrompt tells what a prompt was made of, and nothing of what it says.
+func showPrompt(p *turn.Prompt) promptSnapshot {
+	s := promptSnapshot{ActivatedEntryIDs: []int64{}, PromptDigest: p.Digest(), TokenEstimate: p.TokenEstimate}
+	if w := p.Worldbook; w != nil {
+		s.WorldbookID, s.WorldbookVersion, s.ActivatedEntryIDs = &w.ID, &w.Version, w.UIDs
+	}
+	return s
+}
+
 func showDryRun(d *turn.DryRun, withMatches bool) dryRunBody {
 	body := dryRunBody{
 		TokenEstimate: d.TokenEstimate, AvailableForReply: d.AvailableForReply,
-		PromptSnapshot: promptSnapshot{ActivatedEntryIDs: []int64{}, PromptDigest: d.Digest(), TokenEstimate: d.TokenEstimate},
+		PromptSnapshot: showPrompt(&d.Prompt),
 		Assembly:       assembly{HistoryMessages: d.History},
 	}
 	if w := d.Worldbook; w != nil {
-		body.PromptSnapshot.WorldbookID, body.PromptSnapshot.WorldbookVersion = &w.ID, &w.Version
-		body.PromptSnapshot.ActivatedEntryIDs = w.UIDs
 		body.Assembly.WorldbookHits = len(w.UIDs)
 		if withMatches {
 			body.Assembly.WorldbookMatches = w.Matches

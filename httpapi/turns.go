@@ -111,10 +111,10 @@ func (h *Handler) admit(o *object, r turn.Request) error {
 // turn reads what all turns take.
 func (o *object) turn(c *call) turn.Request {
 	o.turnConfig()
-	o.debugOptions()
+	prompt, trace := o.debugOptions()
 	o.ignored("structure")
 	o.ignored("delivery")
-	return turn.Request{Params: o.params(), Writes: o.turnWrites(), RequestID: c.requestID}
+	return turn.Request{Params: o.params(), Writes: o.turnWrites(), RequestID: c.requestID, IncludePrompt: prompt, IncludeTrace: trace}
 }
 
 // ignored asks for a member that shapes prompts: it must be an object or a list, and has no effect.
@@ -137,16 +137,18 @@ func (o *object) turnConfig() {
 	config.close()
 }
 
-// debugOptions checks debug_options, which have no effect yet.
-func (o *object) debugOptions() {
+// debugOptions reads debug_options: what a turn's answer shows besides. Which entries of a worldbook matched, and why, is
+// what a dry run tells.
+func (o *object) debugOptions() (prompt, trace bool) {
 	options, ok := o.child("debug_options")
 	if !ok {
-		return
+		return false, false
 	}
-	for _, name := range []string{"include_prompt_snapshot", "include_runtime_trace", "include_worldbook_matches"} {
-		options.flag(name)
-	}
+	prompt, _ = options.flag("include_prompt_snapshot")
+	trace, _ = options.flag("include_runtime_trace")
+	options.flag("include_worldbook_matches")
 	options.close()
+	return prompt, trace
 }
 
 // params reads generation_params. A null is the same as nothing.
@@ -265,13 +267,37 @@ type turnBody struct {
 	Summaries       []string  `json:"summaries"`
 	Usage           usageBody `json:"total_usage"`
 	FinalState      string    `json:"final_state"`
+
+	PromptSnapshot *promptSnapshot `json:"prompt_snapshot,omitzero"`
+	RuntimeTrace   *runtimeTrace   `json:"runtime_trace,omitzero"`
+}
+
+// runtimeTrace tells when a run entered its phases.
+type runtimeTrace struct {
+	RunID  string       `json:"run_id"`
+	Phases []phaseEntry `json:"phases"`
+}
+
+type phaseEntry struct {
+	Phase     turn.Phase `json:"phase"`
+	EnteredAt int64      `json:"entered_at"`
 }
 
 func showTurn(r turn.Result) turnBody {
-	return turnBody{
+	body := turnBody{
 		FloorID: r.FloorID, FloorNo: r.FloorNo, BranchID: r.BranchID, GeneratedText: r.GeneratedText,
 		Summaries:  r.Summaries,
 		Usage:      usageBody{r.PromptTokens, r.CompletionTokens, r.TotalTokens},
 		FinalState: string(sessile.FloorCommitted),
 	}
+	if r.Prompt != nil {
+		body.PromptSnapshot = new(showPrompt(r.Prompt))
+	}
+	if r.Trace != nil {
+		body.RuntimeTrace = &runtimeTrace{RunID: r.Trace.RunID}
+		for _, p := range r.Trace.Phases {
+			body.RuntimeTrace.Phases = append(body.RuntimeTrace.Phases, phaseEntry{p.Phase, p.EnteredAt})
+		}
+	}
+	return body
 }

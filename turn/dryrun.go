@@ -17,13 +17,29 @@ type DryRunRequest struct {
 	ReservedCompletionTokens *int64
 }
 
-// DryRun is an assembled prompt.
+// DryRun is a prompt that was assembled and not sent.
 type DryRun struct {
-	Messages          []model.Message
-	TokenEstimate     int64
-	AvailableForReply *int64     // nil when the caller named no budget
-	History           int        // messages of the story among them
-	Worldbook         *Worldbook // nil when the session has none
+	Prompt
+	AvailableForReply *int64 // nil when the caller named no budget
+}
+
+// Prompt is what a model is told.
+type Prompt struct {
+	Messages      []model.Message
+	TokenEstimate int64
+	History       int        // messages of the story among them
+	Worldbook     *Worldbook // nil when the session has none
+}
+
+// newPrompt puts the story, what the user says now and the worldbook together.
+func newPrompt(story []sessile.Message, message string, worldbook *Worldbook) Prompt {
+	p := Prompt{Messages: prompt(story, message), Worldbook: worldbook}
+	p.History = len(p.Messages) - 1
+	p.Messages = worldbook.tell(p.Messages)
+	for _, m := range p.Messages {
+		p.TokenEstimate += estimateTokens(m.Content)
+	}
+	return p
 }
 
 // DryRun assembles the prompt of a turn on main and does nothing else (spec/governed-state.md, 5.3): no floor, no model, no
@@ -51,15 +67,11 @@ func (s *Service) DryRun(ctx context.Context, account, sessionID string, r DryRu
 	if err != nil {
 		return DryRun{}, err
 	}
-	if d.Worldbook, err = s.activate(ctx, &session, story, r.Message); err != nil {
+	worldbook, err := s.activate(ctx, &session, story, r.Message)
+	if err != nil {
 		return DryRun{}, err
 	}
-	d.Messages = prompt(story, r.Message)
-	d.History = len(d.Messages) - 1
-	d.Messages = d.Worldbook.tell(d.Messages)
-	for _, m := range d.Messages {
-		d.TokenEstimate += estimateTokens(m.Content)
-	}
+	d.Prompt = newPrompt(story, r.Message, worldbook)
 	switch {
 	case r.ReservedCompletionTokens != nil:
 		d.AvailableForReply = r.ReservedCompletionTokens
@@ -71,9 +83,9 @@ func (s *Service) DryRun(ctx context.Context, account, sessionID string, r DryRu
 }
 
 // Digest tells whether two prompts are the same, without telling what is in them.
-func (d *DryRun) Digest() string {
+func (p *Prompt) Digest() string {
 	hash := sha256.New()
-	for _, m := range d.Messages {
+	for _, m := range p.Messages {
 		fmt.Fprintf(hash, "%d %s %d %s", len(m.Role), m.Role, len(m.Content), m.Content)
 	}
 	return "sha256:" + hex.EncodeToString(hash.Sum(nil))

@@ -67,6 +67,7 @@ func (a *attempt) tell(e Event) {
 func (a *attempt) enter(phase Phase, now int64) {
 	a.phase = phase
 	a.phaseSeq++
+	a.phases = append(a.phases, PhaseEntry{phase, now})
 	a.tell(Event{Run: a.record("running", now)})
 }
 

@@ -87,6 +87,8 @@ type attempt struct {
 	edited    *editedMessage    // by an edit
 	phase     Phase
 	phaseSeq  int
+	prompt    Prompt // set before the model is asked
+	phases    []PhaseEntry
 }
 
 type editedMessage struct{ messageID, floorID string }
@@ -179,10 +181,19 @@ func (s *Service) run(ctx context.Context, r *Request, begin func(sessile.Tx) (*
 		return Result{}, s.fail(ctx, a, nil, err)
 	}
 	result, err := s.commit(ctx, a, answer)
-	if err == nil && len(result.Summaries) > 0 {
+	if err != nil {
+		return result, err
+	}
+	if len(result.Summaries) > 0 {
 		a.tell(Event{Summaries: result.Summaries})
 	}
-	return result, err
+	if a.request.IncludePrompt {
+		result.Prompt = &a.prompt
+	}
+	if a.request.IncludeTrace {
+		result.Trace = &Trace{RunID: a.run.ID, Phases: a.phases}
+	}
+	return result, nil
 }
 
 func cancelled(cause error) error {
@@ -204,7 +215,8 @@ type answer struct {
 func (s *Service) generate(ctx context.Context, a *attempt) (*answer, error) {
 	limited, cancel := context.WithTimeout(ctx, s.options.GenerationTimeout)
 	defer cancel()
-	request := model.Request{Messages: a.worldbook.tell(prompt(a.story, a.message)), Params: a.request.Params}
+	a.prompt = newPrompt(a.story, a.message, a.worldbook)
+	request := model.Request{Messages: a.prompt.Messages, Params: a.request.Params}
 	a.enter(PhasePromptAssembled, s.now())
 	var filter summaryFilter
 	if a.request.Observe != nil {

@@ -23,6 +23,10 @@ type Request struct {
 	// the use case and must not block for long.
 	Observe func(Event)
 
+	// IncludePrompt and IncludeTrace ask for Prompt and Trace of the result.
+	IncludePrompt bool
+	IncludeTrace  bool
+
 	// ConfirmedMutationIDs are the mutations whose replay the caller confirms (replay guard, 5.3).
 	ConfirmedMutationIDs []string
 }
@@ -55,4 +59,18 @@ type Result struct {
 	PromptTokens     int64
 	CompletionTokens int64
 	TotalTokens      int64
+	Prompt           *Prompt // nil unless asked for
+	Trace            *Trace  // nil unless asked for
+}
+
+// Trace tells when a run entered its phases.
+type Trace struct {
+	RunID  string
+	Phases []PhaseEntry
+}
+
+// PhaseEntry is a phase and the time at which it was entered, in milliseconds since 1970.
+type PhaseEntry struct {
+	Phase     Phase
+	EnteredAt int64
 }
