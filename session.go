@@ -16,9 +16,15 @@ type Session struct {
 	AccountRow int64
 	ID         string
 	Account    string
+	Key        string // its stable name; unique in the account (spec/session-tools.md, 1.1 and 1.2)
+	AgentID    string
 	Title      *string
+	Label      *string
+	Channel    string // where it is bound to; "" for nowhere
 	Status     SessionStatus
 	Settings   []byte // JSON object; the session package knows its members
+	PinnedAt   int64  // 0 is not pinned
+	ArchivedAt int64  // 0 is not archived
 
 	Worldbook   int64 // row of the bound worldbook; 0 for none
 	WorldbookID string
@@ -37,6 +43,7 @@ type Page struct {
 
 // SessionFilter narrows a list of sessions; zero members do not narrow.
 type SessionFilter struct {
+	Key     string
 	Status  SessionStatus
 	Keyword string // case-insensitive part of the title
 	Page    Page   // sorts by created_at or updated_at

@@ -29,6 +29,7 @@ type ReadTx interface {
 	MutationReader
 	WorldbookReader
 	APIKeyReader
+	EntryReader
 }
 
 // Tx reads and writes. Reads see what the transaction wrote.
@@ -42,6 +43,7 @@ type Tx interface {
 	CellWriter
 	WorldbookWriter
 	APIKeyWriter
+	EntryWriter
 
 	// Now is the transaction's time in milliseconds since the Unix epoch. It is the same for the whole transaction and
 	// never smaller than that of one committed before.
@@ -52,6 +54,8 @@ type Tx interface {
 type SessionReader interface {
 	Session(account, id string) (Session, bool, error)
 	SessionByRow(row int64) (Session, bool, error)
+	// SessionByKey finds the session behind a key.
+	SessionByKey(account, key string) (Session, bool, error)
 	Sessions(account string, filter SessionFilter) (sessions []Session, total int, err error)
 }
 
@@ -60,12 +64,45 @@ type SessionWriter interface {
 	// AddSession inserts the session, its main branch and its built-in namespace, and fills in the rows. An account
 	// is made at first sight.
 	AddSession(*Session) error
-	// UpdateSession writes title, status, settings, worldbook and UpdatedAt.
+	// UpdateSession writes title, label, status, PinnedAt, settings, worldbook and UpdatedAt.
 	UpdateSession(*Session) error
-	// DeleteSession hides the session and gives back everything it counted for.
+	// DeleteSession hides the session and all earlier ones behind its key, and gives back everything it counted for.
 	DeleteSession(*Session) error
-	// PurgeDeleted removes up to limit rows of deleted sessions and reports whether any are left.
+	// RetireSession hides the session like a deleted one, but keeps its transcript, until the key is deleted.
+	RetireSession(*Session) error
+	// PurgeDeleted removes up to limit rows of deleted sessions and homes and of expired entries, and reports whether any
+	// are left.
 	PurgeDeleted(limit int) (more bool, err error)
+}
+
+// EntryReader reads key-value entries.
+type EntryReader interface {
+	// Home finds the home that a session key leads to.
+	Home(account, sessionKey string) (Home, bool, error)
+	// Entry finds an entry, expired or not.
+	Entry(home int64, namespace, key string) (Entry, bool, error)
+	Entries(home int64, filter EntryFilter) ([]Entry, error)
+	// EntryNamespaces lists the namespaces that hold entries, in byte order.
+	EntryNamespaces(home int64) ([]string, error)
+}
+
+// EntryWriter changes key-value entries. It keeps the counters of the homes.
+type EntryWriter interface {
+	// AddHome makes an empty home for a session key. An account is made at first sight.
+	AddHome(account, sessionKey string) (Home, error)
+	// ShareHome has a session key lead to a home. The key must lead nowhere before.
+	ShareHome(account, sessionKey string, home int64) error
+	// LeaveHome has a session key lead nowhere. With the last key that led to it a home is gone, with all entries.
+	LeaveHome(account, sessionKey string) error
+	// CopyEntries puts everything of a home into an empty one. The values themselves are not copied.
+	CopyEntries(from, to int64) error
+	// PutEntry inserts or replaces an entry, under the next number of the log and at the time of the transaction, which it
+	// fills in.
+	PutEntry(home int64, e *Entry) error
+	// DeleteEntry reports whether there was such an entry.
+	DeleteEntry(home int64, namespace, key string) (bool, error)
+	// ClearEntries removes a namespace and tells how many of its entries had not expired by now.
+	ClearEntries(home int64, namespace string, now int64) (int64, error)
 }
 
 // BranchReader finds branches. Deleted branches are not found.

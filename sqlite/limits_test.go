@@ -67,7 +67,7 @@ func TestLogIsBounded(t *testing.T) {
 	largest := int64(0)
 	for i := range 2000 { // 20 MB, ten times the limit
 		err := store.Update(t.Context(), func(tx sessile.Tx) error {
-			return tx.AddSession(&sessile.Session{ID: fmt.Sprint("ses_", i), Account: "a", Status: sessile.SessionActive, Settings: settings})
+			return tx.AddSession(&sessile.Session{ID: fmt.Sprint("ses_", i), Account: "a", Key: fmt.Sprint("k", i), Status: sessile.SessionActive, Settings: settings})
 		})
 		if err != nil {
 			t.Fatal(err)

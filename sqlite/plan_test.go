@@ -28,7 +28,8 @@ func planned() []struct{ name, sql string } {
 	return []struct{ name, sql string }{
 		{"session", sqlSession},
 		{"session by row", sqlSessionByRow},
-		{"sessions, newest first", sqlSessions + " ORDER BY s.created_at DESC, s.id DESC LIMIT ?4 OFFSET ?5"},
+		{"sessions, newest first", sqlSessions + " ORDER BY s.created_at DESC, s.id DESC LIMIT ?5 OFFSET ?6"},
+		{"session by key", sqlSessionByKey},
 		{"branch", sqlBranch},
 		{"floor", sqlFloor},
 		{"floor by row", sqlFloorByRow},
@@ -76,6 +77,16 @@ func planned() []struct{ name, sql string } {
 		{"save sequence", sqlSaveSeq},
 		{"commit floor", sqlCommitFloor},
 		{"deleted session", sqlDeletedSession},
+		{"home", sqlHome},
+		{"entry", sqlEntry},
+		{"entries", sqlEntries},
+		{"put entry", sqlPutEntry},
+		{"value of an entry", sqlDropEntryValue},
+		{"delete entry", sqlDeleteEntry},
+		{"clear entries", sqlClearEntries},
+		{"expired entries", sqlExpiredEntries},
+		{"deleted home", sqlDeletedHome},
+		{"entries of a home", sqlHomeEntries},
 	}
 }
 
@@ -85,11 +96,11 @@ var sorted = map[string]bool{"pages": true, "story": true}
 // small names what may be read whole: results of a part of the same statement, and an index that is empty unless
 // something was deleted.
 var small = map[string]bool{
-	"SCAN CONSTANT ROW": true,
-	"SCAN l":            true, // the line of a story
-	"SCAN shown":        true, // what a fork inherits
-	"SCAN session USING INDEX session_deleted":          true,
-	"SCAN session USING COVERING INDEX session_deleted": true,
+	"SCAN CONSTANT ROW":                      true,
+	"SCAN l":                                 true, // the line of a story
+	"SCAN shown":                             true, // what a fork inherits
+	"SCAN session USING INDEX session_purge": true,
+	"SCAN session USING COVERING INDEX session_purge": true,
 }
 
 func TestHotStatementsFindTheirRowsByKey(t *testing.T) {

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sessile-dev/sessile"
@@ -9,7 +10,7 @@ import (
 
 const (
 	sessionColumns = `s.id, s.account, s.public_id, a.name, s.title, s.status, s.settings, s.created_at, s.updated_at,
-  s.worldbook, (SELECT w.public_id FROM worldbook w WHERE w.id = s.worldbook)`
+  s.worldbook, (SELECT w.public_id FROM worldbook w WHERE w.id = s.worldbook), s.key, s.agent, s.label, s.channel, s.pinned_at, s.archived_at`
 
 	sqlSession = `SELECT ` + sessionColumns + `
 FROM session s JOIN account a ON a.id = s.account
@@ -18,34 +19,48 @@ WHERE s.public_id = ? AND a.name = ? AND s.deleted_at IS NULL`
 	sqlSessionByRow = `SELECT ` + sessionColumns + `
 FROM session s JOIN account a ON a.id = s.account WHERE s.id = ? AND s.deleted_at IS NULL`
 
+	sqlSessionByKey = `SELECT ` + sessionColumns + `
+FROM account a JOIN session s ON s.account = a.id AND s.key = ?2 AND s.deleted_at IS NULL WHERE a.name = ?1`
+
 	sqlSessionsFrom = ` FROM account a JOIN session s ON s.account = a.id
-WHERE a.name = ?1 AND s.deleted_at IS NULL AND (?2 = '' OR s.status = ?2) AND (?3 = '' OR instr(s.title_fold, ?3) > 0)`
+WHERE a.name = ?1 AND s.deleted_at IS NULL AND (?2 = '' OR s.status = ?2) AND (?3 = '' OR instr(s.title_fold, ?3) > 0)
+  AND (?4 = '' OR s.key = ?4)`
 	sqlSessionsCount = `SELECT count(*)` + sqlSessionsFrom
 	sqlSessions      = `SELECT ` + sessionColumns + sqlSessionsFrom
 
 	sqlAccount    = `SELECT id FROM account WHERE name = ?`
 	sqlAddAccount = `INSERT INTO account (name, created_at) VALUES (?, ?)`
 
-	sqlAddSession = `INSERT INTO session (public_id, account, title, title_fold, status, settings, created_at, updated_at, worldbook)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	sqlUpdateSession = `UPDATE session SET title = ?, title_fold = ?, status = ?, settings = ?, updated_at = ?, worldbook = ? WHERE id = ?`
-	sqlDeleteSession = `UPDATE session SET deleted_at = ?, title = NULL, title_fold = NULL, settings = '{}' WHERE id = ?`
+	sqlAddSession = `INSERT INTO session (public_id, account, title, title_fold, status, settings, created_at, updated_at, worldbook,
+  key, agent, label, channel, pinned_at, archived_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	sqlUpdateSession = `UPDATE session SET title = ?, title_fold = ?, status = ?, settings = ?, updated_at = ?, worldbook = ?,
+  label = ?, pinned_at = ?, archived_at = ? WHERE id = ?`
+	sqlDeleteSession = `UPDATE session SET deleted_at = ?, purge = 'all', title = NULL, title_fold = NULL, label = NULL, settings = '{}' WHERE id = ?`
+	sqlDeleteRetired = `UPDATE session SET purge = 'all', title = NULL, title_fold = NULL, label = NULL, settings = '{}'
+WHERE account = ? AND key = ? AND deleted_at IS NOT NULL`
+	sqlRetireSession = `UPDATE session SET deleted_at = ?, purge = 'state' WHERE id = ?`
+	sqlRetired       = `UPDATE session SET purge = NULL WHERE id = ?`
 
-	sqlDeletedSession = `SELECT id FROM session WHERE deleted_at IS NOT NULL LIMIT 1`
+	sqlDeletedSession = `SELECT id, purge = 'all' FROM session WHERE purge IS NOT NULL LIMIT 1`
 )
 
-// sqlPurge removes what hangs on a deleted session, from the leaves on; every statement takes the session and a limit.
-// A step that found nothing left goes on to the next.
-var sqlPurge = []string{
-	`DELETE FROM message WHERE id IN (SELECT m.id FROM floor f JOIN content_page p ON p.floor = f.id JOIN message m ON m.page = p.id WHERE f.session = ?1 LIMIT ?2)`,
-	`DELETE FROM content_page WHERE id IN (SELECT p.id FROM floor f JOIN content_page p ON p.floor = f.id WHERE f.session = ?1 LIMIT ?2)`,
+// sqlPurgeState removes the state of a session, from the leaves on; every statement takes the session and a limit. A step
+// that found nothing left goes on to the next.
+var sqlPurgeState = []string{
 	`DELETE FROM floor_slot WHERE (floor, slot) IN (SELECT x.floor, x.slot FROM floor f JOIN floor_slot x ON x.floor = f.id WHERE f.session = ?1 LIMIT ?2)`,
 	`DELETE FROM visible WHERE (branch, slot) IN (SELECT v.branch, v.slot FROM branch b JOIN visible v ON v.branch = b.id WHERE b.session = ?1 LIMIT ?2)`,
 	`DELETE FROM mutation WHERE seq IN (SELECT m.seq FROM branch b JOIN mutation m ON m.branch = b.id AND m.on_line = 1 WHERE b.session = ?1 LIMIT ?2)`,
 	`DELETE FROM mutation WHERE seq IN (SELECT m.seq FROM branch b JOIN mutation m ON m.branch = b.id AND m.on_line = 0 WHERE b.session = ?1 LIMIT ?2)`,
-	`DELETE FROM run WHERE id IN (SELECT id FROM run WHERE session = ?1 LIMIT ?2)`,
 	`DELETE FROM slot WHERE id IN (SELECT x.id FROM namespace n JOIN slot x ON x.namespace = n.id WHERE n.session = ?1 LIMIT ?2)`,
 	`DELETE FROM namespace WHERE id IN (SELECT id FROM namespace WHERE session = ?1 LIMIT ?2)`,
+}
+
+// sqlPurgeRest removes what is left of a session without state.
+var sqlPurgeRest = []string{
+	`DELETE FROM message WHERE id IN (SELECT m.id FROM floor f JOIN content_page p ON p.floor = f.id JOIN message m ON m.page = p.id WHERE f.session = ?1 LIMIT ?2)`,
+	`DELETE FROM content_page WHERE id IN (SELECT p.id FROM floor f JOIN content_page p ON p.floor = f.id WHERE f.session = ?1 LIMIT ?2)`,
+	`DELETE FROM run WHERE id IN (SELECT id FROM run WHERE session = ?1 LIMIT ?2)`,
 	`DELETE FROM floor WHERE id IN (SELECT id FROM floor WHERE session = ?1 LIMIT ?2)`,
 	`DELETE FROM branch WHERE id IN (SELECT id FROM branch WHERE session = ?1 LIMIT ?2)`,
 	`DELETE FROM session WHERE id IN (SELECT id FROM session WHERE id = ?1 LIMIT ?2)`,
@@ -55,7 +70,8 @@ func readSession(r *sqliteconn.Rows) sessile.Session {
 	return sessile.Session{
 		Row: r.Int64(0), AccountRow: r.Int64(1), ID: r.Text(2), Account: r.Text(3), Title: r.TextOrNil(4),
 		Status: sessile.SessionStatus(r.Text(5)), Settings: r.Bytes(6), CreatedAt: r.Int64(7), UpdatedAt: r.Int64(8),
-		Worldbook: r.Int64(9), WorldbookID: r.Text(10),
+		Worldbook: r.Int64(9), WorldbookID: r.Text(10), Key: r.Text(11), AgentID: r.Text(12), Label: r.TextOrNil(13), Channel: r.Text(14),
+		PinnedAt: r.Int64(15), ArchivedAt: r.Int64(16),
 	}
 }
 
@@ -67,8 +83,12 @@ func (t *readTx) SessionByRow(row int64) (sessile.Session, bool, error) {
 	return one(t.query(sqlSessionByRow, row), readSession)
 }
 
+func (t *readTx) SessionByKey(account, key string) (sessile.Session, bool, error) {
+	return one(t.query(sqlSessionByKey, account, key), readSession)
+}
+
 func (t *readTx) Sessions(account string, f sessile.SessionFilter) ([]sessile.Session, int, error) {
-	args := []any{account, string(f.Status), strings.ToLower(f.Keyword)}
+	args := []any{account, string(f.Status), strings.ToLower(f.Keyword), f.Key}
 	total := 0
 	if _, err := t.oneRow(sqlSessionsCount, func(r *sqliteconn.Rows) { total = r.Int(0) }, args...); err != nil {
 		return nil, 0, err
@@ -78,7 +98,7 @@ func (t *readTx) Sessions(account string, f sessile.SessionFilter) ([]sessile.Se
 		column = "s.updated_at"
 	}
 	order := direction(f.Page.Descending)
-	query := sqlSessions + " ORDER BY " + column + order + ", s.id" + order + " LIMIT ?4 OFFSET ?5"
+	query := sqlSessions + " ORDER BY " + column + order + ", s.id" + order + " LIMIT ?5 OFFSET ?6"
 	sessions, err := list(t.query(query, append(args, f.Page.Limit, f.Page.Offset)...), readSession)
 	return sessions, total, err
 }
@@ -98,7 +118,7 @@ func (t *tx) AddSession(s *sessile.Session) error {
 	}
 	s.AccountRow = account
 	err = t.conn.Exec(sqlAddSession, s.ID, account, s.Title, folded(s.Title), string(s.Status), s.Settings, s.CreatedAt, s.UpdatedAt,
-		orNull(s.Worldbook))
+		orNull(s.Worldbook), s.Key, s.AgentID, s.Label, textOrNull(s.Channel), orNull(s.PinnedAt), orNull(s.ArchivedAt))
 	if err != nil {
 		return err
 	}
@@ -130,10 +150,29 @@ func (t *tx) account(name string) (row int64, err error) {
 
 func (t *tx) UpdateSession(s *sessile.Session) error {
 	t.writer.cells.dropSession(s.Row)
-	return t.conn.Exec(sqlUpdateSession, s.Title, folded(s.Title), string(s.Status), s.Settings, s.UpdatedAt, orNull(s.Worldbook), s.Row)
+	return t.conn.Exec(sqlUpdateSession, s.Title, folded(s.Title), string(s.Status), s.Settings, s.UpdatedAt, orNull(s.Worldbook),
+		s.Label, orNull(s.PinnedAt), orNull(s.ArchivedAt), s.Row)
 }
 
 func (t *tx) DeleteSession(s *sessile.Session) error {
+	if err := t.freeSession(s); err != nil {
+		return err
+	}
+	if err := t.conn.Exec(sqlDeleteSession, t.now, s.Row); err != nil {
+		return err
+	}
+	return t.conn.Exec(sqlDeleteRetired, s.AccountRow, s.Key)
+}
+
+func (t *tx) RetireSession(s *sessile.Session) error {
+	if err := t.freeSession(s); err != nil {
+		return err
+	}
+	return t.conn.Exec(sqlRetireSession, t.now, s.Row)
+}
+
+// freeSession gives back what a session counts for.
+func (t *tx) freeSession(s *sessile.Session) error {
 	t.writer.cells.dropSession(s.Row)
 	namespaces, err := t.Namespaces(s.Row)
 	if err != nil {
@@ -151,25 +190,47 @@ func (t *tx) DeleteSession(s *sessile.Session) error {
 		}
 	}
 	t.forget = true
-	return t.conn.Exec(sqlDeleteSession, t.now, s.Row)
+	return nil
 }
 
 func (t *tx) PurgeDeleted(limit int) (bool, error) {
-	session := int64(0)
-	found, err := t.conn.One(sqlDeletedSession, func(r *sqliteconn.Rows) { session = r.Int64(0) })
-	if err != nil || !found {
+	removed, err := t.purgeEntries(int64(limit))
+	if err != nil {
 		return false, err
 	}
-	t.writer.cells.clear() // row numbers that become free may be given again
-	left := int64(limit)
-	for _, step := range sqlPurge {
-		if err := t.conn.Exec(step, session, left); err != nil {
+	left := int64(limit) - removed
+	for left > 0 {
+		found, n, err := t.purgeSession(left)
+		if err != nil || !found {
 			return false, err
 		}
-		if left -= t.conn.Changes(); left <= 0 {
-			return true, nil
+		left -= n
+	}
+	return true, nil
+}
+
+// purgeSession removes up to limit rows of one session, if there is one to clean up.
+func (t *tx) purgeSession(limit int64) (found bool, removed int64, err error) {
+	session, all := int64(0), false
+	found, err = t.conn.One(sqlDeletedSession, func(r *sqliteconn.Rows) { session, all = r.Int64(0), r.Bool(1) })
+	if err != nil || !found {
+		return false, 0, err
+	}
+	t.writer.cells.clear() // row numbers that become free may be given again
+	steps := sqlPurgeState
+	if all {
+		steps = slices.Concat(sqlPurgeState, sqlPurgeRest)
+	}
+	for _, step := range steps {
+		if err := t.conn.Exec(step, session, limit-removed); err != nil {
+			return true, removed, err
+		}
+		if removed += t.conn.Changes(); removed >= limit {
+			return true, removed, nil
 		}
 	}
-	found, err = t.conn.One(sqlDeletedSession, func(*sqliteconn.Rows) {})
-	return found, err
+	if all {
+		return true, removed, nil
+	}
+	return true, removed + 1, t.conn.Exec(sqlRetired, session)
 }

@@ -104,7 +104,7 @@ func crashChild(t *testing.T, store sessile.Store, round string) {
 }
 
 func writeWhole(tx sessile.Tx, id string) error {
-	s := sessile.Session{ID: id, Account: "a", Status: sessile.SessionActive, Settings: []byte("{}"), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
+	s := sessile.Session{ID: id, Account: "a", Key: id, Status: sessile.SessionActive, Settings: []byte("{}"), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
 	if err := tx.AddSession(&s); err != nil {
 		return err
 	}

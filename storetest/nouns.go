@@ -49,7 +49,7 @@ func sessionList(f *fixture) {
 				status = sessile.SessionArchived
 			}
 			f.ok(tx.AddSession(&sessile.Session{
-				ID: fmt.Sprintf("ses_%d", i), Account: "a", Title: &title, Status: status, Settings: []byte("{}"),
+				ID: fmt.Sprintf("ses_%d", i), Account: "a", Key: fmt.Sprintf("key %d", i), Title: &title, Status: status, Settings: []byte("{}"),
 				CreatedAt: int64(100 + i), UpdatedAt: int64(200 - i),
 			}))
 		}

@@ -48,6 +48,10 @@ func Run(t *testing.T, open Open) {
 		{"runs/lease", runLease},
 		{"api keys/life", apiKeyLife},
 		{"worldbooks/life", worldbookLife},
+		{"entries/life", entryLife},
+		{"entries/order and pages", entryPages},
+		{"entries/homes", entryHomes},
+		{"entries/expiry and purge", entryPurge},
 		{"cells/namespaces and slots", cellNamespaces},
 		{"cells/locate", cellLocate},
 		{"cells/heads and points", cellHeadsAndPoints},
@@ -165,8 +169,9 @@ func missing[T any](_ T, ok bool, err error) bool {
 // session makes a session of an account.
 func (f *fixture) session(tx sessile.Tx, account string) sessile.Session {
 	f.Helper()
+	id := f.id(sessile.PrefixSession)
 	s := sessile.Session{
-		ID: f.id(sessile.PrefixSession), Account: account, Status: sessile.SessionActive, Settings: []byte("{}"),
+		ID: id, Account: account, Key: "agent:main:session:" + id, AgentID: "main", Status: sessile.SessionActive, Settings: []byte("{}"),
 		CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
 	}
 	f.ok(tx.AddSession(&s))

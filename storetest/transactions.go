@@ -16,7 +16,7 @@ func rollsBackAlone(f *fixture) {
 	for i := range errs { // many at once, so that they share commits
 		group.Go(func() {
 			errs[i] = f.store.Update(context.Background(), func(tx sessile.Tx) error {
-				s := sessile.Session{ID: fmt.Sprintf("ses_%02d", i), Account: "a", Status: sessile.SessionActive, Settings: []byte("{}")}
+				s := sessile.Session{ID: fmt.Sprintf("ses_%02d", i), Account: "a", Key: fmt.Sprint(i), Status: sessile.SessionActive, Settings: []byte("{}")}
 				if err := tx.AddSession(&s); err != nil {
 					return err
 				}
@@ -140,7 +140,7 @@ func closeFinishes(f *fixture) {
 		group.Go(func() {
 			id := fmt.Sprintf("ses_%03d", i)
 			err := f.store.Update(context.Background(), func(tx sessile.Tx) error {
-				return tx.AddSession(&sessile.Session{ID: id, Account: "a", Status: sessile.SessionActive, Settings: []byte("{}")})
+				return tx.AddSession(&sessile.Session{ID: id, Account: "a", Key: fmt.Sprint(i), Status: sessile.SessionActive, Settings: []byte("{}")})
 			})
 			if err == nil {
 				accepted <- id

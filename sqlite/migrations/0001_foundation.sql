@@ -33,19 +33,28 @@ CREATE TABLE session (
   id         INTEGER PRIMARY KEY,
   public_id  TEXT NOT NULL UNIQUE,
   account    INTEGER NOT NULL,
+  key        TEXT NOT NULL,
+  agent      TEXT NOT NULL,
   title      TEXT,
   title_fold TEXT,                      -- in lower case, for the search
+  label      TEXT,
+  channel    TEXT,
   status     TEXT NOT NULL,
   settings   TEXT NOT NULL,
   worldbook  INTEGER,
-  created_at INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL,
-  deleted_at INTEGER
+  created_at  INTEGER NOT NULL,
+  updated_at  INTEGER NOT NULL,
+  pinned_at   INTEGER,
+  archived_at INTEGER,
+  deleted_at  INTEGER,                  -- also of one that was reset: its transcript stays until its key is deleted
+  purge       TEXT                      -- what the clean-up has yet to remove: state, or all
 ) STRICT;
+CREATE UNIQUE INDEX session_key ON session (account, key) WHERE deleted_at IS NULL;
+CREATE INDEX session_retired ON session (account, key, id) WHERE deleted_at IS NOT NULL;
+CREATE INDEX session_purge ON session (purge) WHERE purge IS NOT NULL;
 CREATE INDEX session_worldbook ON session (worldbook) WHERE worldbook IS NOT NULL;
 CREATE INDEX session_created ON session (account, created_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX session_updated ON session (account, updated_at, id) WHERE deleted_at IS NULL;
-CREATE INDEX session_deleted ON session (deleted_at) WHERE deleted_at IS NOT NULL;
 
 CREATE TABLE worldbook (
   id          INTEGER PRIMARY KEY,
