@@ -69,6 +69,15 @@ const (
 	CodeNoFloorToRegenerate Code = "no_floor_to_regenerate"
 	CodeNoUserMessage       Code = "no_user_message"
 	CodeSessionKeyTaken     Code = "session_key_taken"
+
+	CodeToolNotFound         Code = "tool_not_found"
+	CodeToolArgumentsInvalid Code = "tool_arguments_invalid"
+	CodeToolError            Code = "tool_error"
+
+	// What key-value state refuses; to callers of a tool all of these are tool_error.
+	CodeEntryTooLarge    Code = "entry_too_large"
+	CodeEntryLimit       Code = "entry_limit_exceeded"
+	CodeRevisionMismatch Code = "revision_mismatch"
 )
 
 // Error is the only error type that leaves a use case with something to say to the caller. Code and Message are

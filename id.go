@@ -57,6 +57,15 @@ func (g IDs) New(prefix string) string {
 	return encodeID(prefix, id[:])
 }
 
+// UUID makes a random UUID in its usual form, for names that are given to other programs.
+func (g IDs) UUID() string {
+	var id [16]byte
+	g.read(id[:])
+	id[6] = id[6]&0x0f | 0x40
+	id[8] = id[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+}
+
 // Suffix makes eight random characters of the id alphabet, for names that a person may have to type.
 func (g IDs) Suffix() string {
 	var b [5]byte

@@ -82,6 +82,8 @@ type EntryReader interface {
 	// Entry finds an entry, expired or not.
 	Entry(home int64, namespace, key string) (Entry, bool, error)
 	Entries(home int64, filter EntryFilter) ([]Entry, error)
+	// HomeKeys lists the session keys that lead to a home.
+	HomeKeys(home int64) ([]string, error)
 	// EntryNamespaces lists the namespaces that hold entries, in byte order.
 	EntryNamespaces(home int64) ([]string, error)
 }

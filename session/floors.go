@@ -221,30 +221,32 @@ func (s *Service) Transcript(ctx context.Context, account, sessionID, branch str
 		if err != nil {
 			return err
 		}
-		b, found, err := tx.Branch(session.Row, branch)
-		if err != nil || !found {
-			return err
-		}
-		last := b.SourceFloor
-		floor, found, err := tx.LatestFloor(b.Row, true)
-		if err != nil {
-			return err
-		}
-		if found {
-			last = floor.Row
-		}
-		if last == 0 {
-			return nil
-		}
-		all, err := tx.Story(last, true, maxTranscriptFloors)
-		if err != nil {
-			return err
-		}
+		all, err := transcript(tx, &session, branch)
 		total = len(all)
 		rows = all[min(offset, total):min(offset+limit, total)]
-		return nil
+		return err
 	})
 	return rows, total, err
+}
+
+// transcript reads what a branch tells, oldest first.
+func transcript(tx sessile.ReadTx, session *sessile.Session, branch string) ([]sessile.Message, error) {
+	b, found, err := tx.Branch(session.Row, branch)
+	if err != nil || !found {
+		return nil, err
+	}
+	last := b.SourceFloor
+	floor, found, err := tx.LatestFloor(b.Row, true)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		last = floor.Row
+	}
+	if last == 0 {
+		return nil, nil
+	}
+	return tx.Story(last, true, maxTranscriptFloors)
 }
 
 // Timeline lists the floors of a branch with their content, by number. Codes: not_found for the session.

@@ -17,6 +17,8 @@ import (
 type Options struct {
 	// IDs makes the ids of what is created; the zero value is ready.
 	IDs sessile.IDs
+	// Keys are the rules of session keys; the zero value is ready.
+	Keys Keys
 	// Logger hears of the clean-up in the background; default none.
 	Logger *slog.Logger
 	// PurgeBatch is how many rows of a deleted session one transaction removes; default 500.
@@ -47,11 +49,13 @@ func New(store sessile.Store, cells *state.Service, options Options) *Service {
 	return &Service{store: store, cells: cells, options: options, deleted: make(chan struct{}, 1)}
 }
 
-// Create makes a session with its main branch (spec/governed-state.md, section 6). Codes: not_found when it names a
-// worldbook the account does not have.
+// Create makes a session with its main branch (spec/governed-state.md, section 6). A session that is given no key gets
+// agent:<agent>:session:<uuid>. Codes: not_found when it names a worldbook the account does not have, session_key_taken
+// when the key has a session.
 func (s *Service) Create(ctx context.Context, account string, n NewSession) (Session, error) {
 	row := sessile.Session{
 		ID: s.options.IDs.New(sessile.PrefixSession), Account: account, Title: n.Title, Status: n.Status,
+		Key: n.Key, Label: n.Label, Channel: n.Channel,
 	}
 	if row.Status == "" {
 		row.Status = sessile.SessionActive
@@ -65,12 +69,41 @@ func (s *Service) Create(ctx context.Context, account string, n NewSession) (Ses
 			return err
 		}
 		row.CreatedAt, row.UpdatedAt = tx.Now(), tx.Now()
-		return tx.AddSession(&row)
+		if row.Status == sessile.SessionArchived {
+			row.ArchivedAt = tx.Now()
+		}
+		return s.add(tx, &row, n.AgentID)
 	})
 	if err != nil {
 		return Session{}, err
 	}
 	return sessionOf(&row)
+}
+
+// add stores a session under its key, or under one that is made for it.
+func (s *Service) add(tx sessile.Tx, row *sessile.Session, agent string) error {
+	keys := s.options.Keys.withDefaults()
+	if row.Key == "" {
+		if agent == "" {
+			agent = keys.DefaultAgent
+		}
+		row.Key = agentPrefix + agent + ":session:" + s.options.IDs.UUID()
+	}
+	row.Key = keys.Normalize(row.Key)
+	row.AgentID = agent
+	if named, _, ok := SplitKey(row.Key); ok {
+		row.AgentID = named
+	} else if agent == "" {
+		row.AgentID = keys.DefaultAgent
+	}
+	_, taken, err := tx.SessionByKey(row.Account, row.Key)
+	if err != nil {
+		return err
+	}
+	if taken {
+		return sessile.Errorf(sessile.CodeSessionKeyTaken, "there is a session with this key already")
+	}
+	return tx.AddSession(row)
 }
 
 // Get finds a session. Codes: not_found.
@@ -113,7 +146,7 @@ func (s *Service) Update(ctx context.Context, account, id string, p Patch) (chan
 		if err != nil {
 			return err
 		}
-		if err := patch(tx, &row, p); err != nil {
+		if err := patch(tx, &row, p, tx.Now()); err != nil {
 			return err
 		}
 		row.UpdatedAt = tx.Now()
@@ -126,12 +159,18 @@ func (s *Service) Update(ctx context.Context, account, id string, p Patch) (chan
 	return changed, err
 }
 
-func patch(tx sessile.ReadTx, row *sessile.Session, p Patch) error {
+func patch(tx sessile.ReadTx, row *sessile.Session, p Patch, now int64) error {
 	if p.Title != nil {
 		row.Title = p.Title
 	}
+	if p.Label != nil {
+		row.Label = p.Label
+	}
 	if p.Status != "" {
-		row.Status = p.Status
+		setStatus(row, p.Status, now)
+	}
+	if p.Pinned != nil {
+		row.PinnedAt = markedAt(*p.Pinned, row.PinnedAt, now)
 	}
 	if len(p.Settings) == 0 {
 		return nil
@@ -148,11 +187,32 @@ func patch(tx sessile.ReadTx, row *sessile.Session, p Patch) error {
 	return err
 }
 
+// setStatus archives or revives a session.
+func setStatus(row *sessile.Session, status sessile.SessionStatus, now int64) {
+	row.Status = status
+	row.ArchivedAt = markedAt(status == sessile.SessionArchived, row.ArchivedAt, now)
+}
+
+// markedAt is the time of a mark: it stays what it was while the mark stays, and is 0 without one.
+func markedAt(marked bool, at, now int64) int64 {
+	switch {
+	case !marked:
+		return 0
+	case at != 0:
+		return at
+	}
+	return now
+}
+
 // Delete removes a session and gives back at once what it counted for; its rows go in the background. Codes: not_found,
 // active_run_in_progress.
 func (s *Service) Delete(ctx context.Context, account, id string) error {
 	err := s.store.Update(ctx, func(tx sessile.Tx) error {
-		return remove(tx, account, id)
+		row, err := ownSession(tx, account, id)
+		if err != nil {
+			return err
+		}
+		return s.remove(tx, &row)
 	})
 	if err == nil {
 		s.wakePurge()
@@ -160,19 +220,24 @@ func (s *Service) Delete(ctx context.Context, account, id string) error {
 	return err
 }
 
-func remove(tx sessile.Tx, account, id string) error {
-	row, err := ownSession(tx, account, id)
-	if err != nil {
+// remove deletes a session with all earlier ones behind its key, and its key-value state.
+func (s *Service) remove(tx sessile.Tx, row *sessile.Session) error {
+	if err := checkIdle(tx, row); err != nil {
 		return err
 	}
+	if err := tx.DeleteSession(row); err != nil {
+		return err
+	}
+	return tx.LeaveHome(row.Account, row.Key)
+}
+
+// checkIdle refuses a session with a running run.
+func checkIdle(tx sessile.ReadTx, row *sessile.Session) error {
 	running, err := tx.RunningRuns(row.Row)
-	if err != nil {
-		return err
+	if err == nil && len(running) > 0 {
+		err = errActiveRun("session")
 	}
-	if len(running) > 0 {
-		return errActiveRun("session")
-	}
-	return tx.DeleteSession(&row)
+	return err
 }
 
 // SetStatuses archives or revives many sessions in one transaction and tells for each what became of it.
@@ -188,7 +253,8 @@ func (s *Service) SetStatuses(ctx context.Context, account string, ids []string,
 				results = append(results, BatchResult{ID: id, Action: "not_found"})
 				continue
 			}
-			row.Status, row.UpdatedAt = status, tx.Now()
+			setStatus(&row, status, tx.Now())
+			row.UpdatedAt = tx.Now()
 			if err := tx.UpdateSession(&row); err != nil {
 				return err
 			}
@@ -205,7 +271,10 @@ func (s *Service) DeleteMany(ctx context.Context, account string, ids []string) 
 		results = results[:0]
 		for _, id := range ids {
 			action := "deleted"
-			err := remove(tx, account, id)
+			row, err := ownSession(tx, account, id)
+			if err == nil {
+				err = s.remove(tx, &row)
+			}
 			switch sessile.CodeOf(err) {
 			case "":
 			case sessile.CodeNotFound:
@@ -276,6 +345,7 @@ func sessionOf(row *sessile.Session) (Session, error) {
 		settings[settingWorldbook], err = json.Marshal(row.WorldbookID)
 	}
 	return Session{
-		ID: row.ID, Title: row.Title, Status: row.Status, Settings: settings, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+		ID: row.ID, Key: row.Key, AgentID: row.AgentID, Title: row.Title, Label: row.Label, Channel: row.Channel, Status: row.Status,
+		PinnedAt: row.PinnedAt, ArchivedAt: row.ArchivedAt, Settings: settings, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}, err
 }

@@ -9,7 +9,11 @@ import (
 // NewSession describes a session to create. Settings holds further members of the session object by their wire name; values
 // are valid JSON, checked by the caller.
 type NewSession struct {
+	Key      string // "" makes one
+	AgentID  string // counts for a key that names no agent; "" is the default agent
 	Title    *string
+	Label    *string
+	Channel  string
 	Status   sessile.SessionStatus // "" is active
 	Settings map[string]jsontext.Value
 }
@@ -17,18 +21,26 @@ type NewSession struct {
 // Patch changes a session; nil members stay. A setting given as null is removed.
 type Patch struct {
 	Title    *string
+	Label    *string
+	Pinned   *bool
 	Status   sessile.SessionStatus
 	Settings map[string]jsontext.Value
 }
 
 // Session is a session as callers see it.
 type Session struct {
-	ID        string
-	Title     *string
-	Status    sessile.SessionStatus
-	Settings  map[string]jsontext.Value
-	CreatedAt int64
-	UpdatedAt int64
+	ID         string
+	Key        string
+	AgentID    string
+	Title      *string
+	Label      *string
+	Channel    string
+	Status     sessile.SessionStatus
+	PinnedAt   int64 // 0 is not pinned
+	ArchivedAt int64 // 0 is not archived
+	Settings   map[string]jsontext.Value
+	CreatedAt  int64
+	UpdatedAt  int64
 }
 
 // BatchResult tells what became of one session of a batch, in the order of the request.

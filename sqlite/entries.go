@@ -9,6 +9,8 @@ const (
 	sqlHome = `SELECT h.id, h.account, h.entries, h.bytes
 FROM account a JOIN home_key k ON k.account = a.id AND k.key = ?2 JOIN home h ON h.id = k.home WHERE a.name = ?1`
 
+	sqlHomeKeys = `SELECT key FROM home_key WHERE home = ?`
+
 	entryColumns = `e.namespace, e.key, v.value, e.revision, e.updated_at, e.expires_at`
 
 	sqlEntry = `SELECT ` + entryColumns + `
@@ -64,6 +66,10 @@ func (t *readTx) Home(account, sessionKey string) (sessile.Home, bool, error) {
 	return one(t.query(sqlHome, account, sessionKey), func(r *sqliteconn.Rows) sessile.Home {
 		return sessile.Home{Row: r.Int64(0), Account: r.Int64(1), Entries: r.Int64(2), Bytes: r.Int64(3)}
 	})
+}
+
+func (t *readTx) HomeKeys(home int64) ([]string, error) {
+	return list(t.query(sqlHomeKeys, home), func(r *sqliteconn.Rows) string { return r.Text(0) })
 }
 
 func (t *readTx) Entry(home int64, namespace, key string) (sessile.Entry, bool, error) {

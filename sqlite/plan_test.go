@@ -78,6 +78,7 @@ func planned() []struct{ name, sql string } {
 		{"commit floor", sqlCommitFloor},
 		{"deleted session", sqlDeletedSession},
 		{"home", sqlHome},
+		{"keys of a home", sqlHomeKeys},
 		{"entry", sqlEntry},
 		{"entries", sqlEntries},
 		{"put entry", sqlPutEntry},

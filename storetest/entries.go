@@ -95,6 +95,8 @@ func entryHomes(f *fixture) {
 		f.ok(tx.ShareHome("a", "shared", h.Row))
 		f.same("shared", found(tx.Home("a", "shared")).Row, h.Row)
 
+		f.same("keys", must(tx.HomeKeys(h.Row)), []string{"k", "shared"})
+
 		c := f.home(tx, "copy")
 		f.ok(tx.CopyEntries(h.Row, c.Row))
 		f.same("copied", keys(tx.Entries(c.Row, sessile.EntryFilter{Namespace: "n"})), `"x"=1 `)
