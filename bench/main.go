@@ -3,6 +3,7 @@
 //	go run ./bench            prints a table
 //	go run ./bench -json      prints JSON
 //	go run ./bench -peers     measures Redis and PostgreSQL too, where they are installed
+//	go run ./bench -only reads    measures one part: writes, reads or depth
 //
 // All figures are ratios to a baseline of the same run. Rounds are interleaved; the table shows the median of the rounds,
 // and their minimum and maximum. Values are distinct texts of 1 KB. A run in which other processes used more than 15 % of
@@ -91,6 +92,7 @@ func command() error {
 	span := flag.Duration("span", 1500*time.Millisecond, "how long one load lasts")
 	asJSON := flag.Bool("json", false, "print JSON")
 	peers := flag.Bool("peers", false, "measure Redis and PostgreSQL too")
+	only := flag.String("only", "", "measure one part only: writes, reads or depth")
 	profile := flag.String("cpuprofile", "", "write a profile of the processor time to this file")
 	flag.Parse()
 	if *profile != "" {
@@ -105,14 +107,17 @@ func command() error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	r, err := run(ctx, *rounds, *span, *peers)
+	r, err := run(ctx, *rounds, *span, *peers, *only)
 	if err != nil {
 		return err
 	}
 	return show(r, *asJSON)
 }
 
-func run(ctx context.Context, rounds int, span time.Duration, withPeers bool) (*report, error) {
+func run(ctx context.Context, rounds int, span time.Duration, withPeers bool, only string) (*report, error) {
+	if _, known := parts[only]; only != "" && !known {
+		return nil, fmt.Errorf("there is no part %q", only)
+	}
 	dir, err := os.MkdirTemp("", "sessile-bench-")
 	if err != nil {
 		return nil, err
@@ -133,7 +138,7 @@ func run(ctx context.Context, rounds int, span time.Duration, withPeers bool) (*
 	r := &report{}
 	cpu := startCPU()
 	for range rounds {
-		if err := b.round(ctx, r, others); err != nil {
+		if err := b.round(ctx, r, others, only); err != nil {
 			return nil, err
 		}
 	}

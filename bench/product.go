@@ -124,8 +124,27 @@ func (b *bench) reads() func(client, i int) []byte {
 	return func(client, i int) []byte { return requests[(client*31+i)%len(requests)] }
 }
 
-// round measures everything once.
-func (b *bench) round(ctx context.Context, r *report, peers []peer) error {
+// parts are what a round is made of, by the names of the flag. Each brings its own baselines.
+var parts = map[string]func(*bench, context.Context, *report) error{
+	"writes": (*bench).writeRound,
+	"reads":  (*bench).readRound,
+	"depth":  (*bench).depthRound,
+}
+
+// round measures everything once, or one part.
+func (b *bench) round(ctx context.Context, r *report, peers []peer, only string) error {
+	for _, part := range []string{"writes", "reads", "depth"} {
+		if only != "" && only != part {
+			continue
+		}
+		if err := parts[part](b, ctx, r); err != nil {
+			return fmt.Errorf("%s: %w", part, err)
+		}
+	}
+	return b.peerRound(ctx, r, peers)
+}
+
+func (b *bench) writeRound(ctx context.Context, r *report) error {
 	b1, err := b.raw.groupCommit(ctx, b.span)
 	if err != nil {
 		return err
@@ -142,6 +161,16 @@ func (b *bench) round(ctx context.Context, r *report, peers []peer) error {
 	if err != nil {
 		return err
 	}
+	r.add("B1 raw group commit", "puts/s", b1)
+	r.add("B4 one put", "µs", micros(b4))
+	r.add("writes, 64 clients", "requests/s", writes.perSecond)
+	r.ratio(goal{name: "writes, 64 clients / B1", atLeast: 0.45}, writes.perSecond/b1)
+	r.ratio(goal{name: "write p50, 1 client / B4", atMost: 1.6}, float64(one.p50)/float64(b4))
+	r.ratio(goal{name: "write p99 / p50, 64 clients", atMost: 5}, float64(writes.p99)/float64(writes.p50))
+	return nil
+}
+
+func (b *bench) readRound(ctx context.Context, r *report) error {
 	b2, err := drive(ctx, b.bare.addr, clients, b.span, b.reads())
 	if err != nil {
 		return err
@@ -154,24 +183,31 @@ func (b *bench) round(ctx context.Context, r *report, peers []peer) error {
 	if err != nil {
 		return err
 	}
-	r.add("B1 raw group commit", "puts/s", b1)
 	r.add("B2 bare handler", "requests/s", b2.perSecond)
-	r.add("B4 one put", "µs", micros(b4))
-	r.add("writes, 64 clients", "requests/s", writes.perSecond)
 	r.add("reads of heads, 64 clients", "requests/s", reads.perSecond)
-	r.ratio(goal{name: "writes, 64 clients / B1", atLeast: 0.45}, writes.perSecond/b1)
-	r.ratio(goal{name: "write p50, 1 client / B4", atMost: 1.6}, float64(one.p50)/float64(b4))
-	r.ratio(goal{name: "write p99 / p50, 64 clients", atMost: 5}, float64(writes.p99)/float64(writes.p50))
 	r.ratio(goal{name: "reads, 64 clients / B2", atLeast: 0.85}, reads.perSecond/b2.perSecond)
 	r.ratio(goal{name: "reads beside 64 writers / alone, per reader CPU", atLeast: 0.8}, beside)
 	r.add("reads beside 64 writers / alone, shared machine", "ratio", mixed)
-	if err := b.depth.round(ctx, b, r, b4); err != nil {
+	return nil
+}
+
+func (b *bench) depthRound(ctx context.Context, r *report) error {
+	b4, err := b.raw.single(ctx, b.span/2)
+	if err != nil {
 		return err
 	}
+	return b.depth.round(ctx, b, r, b4)
+}
+
+func (b *bench) peerRound(ctx context.Context, r *report, peers []peer) error {
 	for _, p := range peers {
 		rate, err := p.writes(ctx, b.span)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name(), err)
+		}
+		writes, err := drive(ctx, b.addr, clients, b.span, b.write)
+		if err != nil {
+			return err
 		}
 		r.add(p.name()+", 64 clients", "writes/s", rate)
 		r.ratio(goal{name: "writes / " + p.name(), atLeast: p.goal()}, writes.perSecond/rate)
