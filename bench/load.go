@@ -18,6 +18,7 @@ import (
 type load struct {
 	perSecond float64
 	p50, p99  time.Duration
+	cpu       time.Duration // processor time of one call, of clients and server
 }
 
 // connection speaks as little HTTP as a load needs, so that the clients leave the processors to the server.
@@ -95,7 +96,7 @@ func repeat(ctx context.Context, clients int, span time.Duration, start func(cli
 	var times []time.Duration
 	var failed error
 	var group sync.WaitGroup
-	begin := time.Now()
+	begin, cpu := time.Now(), ownTime()
 	for client := range clients {
 		group.Go(func() {
 			call, done, err := start(client)
@@ -115,7 +116,7 @@ func repeat(ctx context.Context, clients int, span time.Duration, start func(cli
 		})
 	}
 	group.Wait()
-	elapsed := time.Since(begin)
+	elapsed, cpu := time.Since(begin), ownTime()-cpu
 	if failed != nil {
 		return load{}, failed
 	}
@@ -124,5 +125,6 @@ func repeat(ctx context.Context, clients int, span time.Duration, start func(cli
 		perSecond: float64(len(times)) / elapsed.Seconds(),
 		p50:       times[len(times)/2],
 		p99:       times[len(times)*99/100],
+		cpu:       cpu / time.Duration(len(times)),
 	}, nil
 }
