@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -21,8 +22,9 @@ const (
 	maxBatchBytes    = 4 << 20
 )
 
-// writerCacheKiB is the page cache of the write connection.
-const writerCacheKiB = 64 << 10
+// writerCacheKiB is the page cache of the write connection: the pages that it comes back to, which are those of indexes.
+// When a commit moved pages about, SQLite looks through the whole cache, so more is not better.
+const writerCacheKiB = 16 << 10
 
 // request is one update on its way through the writer.
 type request struct {
@@ -179,17 +181,25 @@ func (w *writer) batch(first *request) {
 	}
 }
 
-// next takes one more request if the batch has room and one is waiting.
+// yields is how often the writer lets others run before it takes it that nobody else wants into the batch.
+const yields = 3
+
+// next takes one more request if the batch has room and one is waiting. Before a batch ends, callers that are ready to
+// ask get the processor: under load that nearly doubles the requests which share a commit, and it costs nothing when
+// there are none.
 func (w *writer) next(taken int) *request {
 	if taken >= maxBatchRequests || w.bytes >= maxBatchBytes {
 		return nil
 	}
-	select {
-	case r := <-w.queue: // nil when the queue is closed and empty
-		return r
-	default:
-		return nil
+	for range yields {
+		select {
+		case r := <-w.queue: // nil when the queue is closed and empty
+			return r
+		default:
+			runtime.Gosched()
+		}
 	}
+	return nil
 }
 
 // one runs a request in a savepoint of its own.

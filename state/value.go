@@ -27,21 +27,25 @@ const MaxValueDepth = 1000
 // It fails on anything that is not one JSON value in valid Unicode, or that nests deeper than [MaxValueDepth]. The result
 // shares no memory with v. It takes time in proportion to the length of v.
 func NormalizeValue(v jsontext.Value) (jsontext.Value, error) {
-	unique := v.IsValid()
-	if !unique && !v.IsValid(jsontext.AllowDuplicateNames(true)) {
-		return nil, errNotJSON
+	out, err := compact(v, jsontext.AllowDuplicateNames(false))
+	unique := err == nil
+	if !unique {
+		if out, err = compact(v, jsontext.AllowDuplicateNames(true)); err != nil {
+			return nil, errNotJSON
+		}
 	}
-	if depth(v) > MaxValueDepth {
+	if kind := out.Kind(); (kind == '{' || kind == '[') && depth(out) > MaxValueDepth {
 		return nil, errTooDeep
-	}
-	out := v.Clone()
-	if err := out.Compact(); err != nil {
-		return nil, errNotJSON
 	}
 	if unique {
 		return out, nil
 	}
 	return lastMembers(out)
+}
+
+// compact copies a value without its blanks, and finds out on the way whether it is one.
+func compact(v jsontext.Value, names jsontext.Options) (jsontext.Value, error) {
+	return jsontext.AppendFormat(make([]byte, 0, len(v)), v, names, jsontext.AllowInvalidUTF8(false), jsontext.PreserveRawStrings(true))
 }
 
 // depth is how deep lists and objects nest in a valid value.
