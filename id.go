@@ -74,13 +74,15 @@ func (g IDs) Suffix() string {
 }
 
 func (g IDs) read(b []byte) {
-	src := g.Rand
-	if src == nil {
-		src = rand.Reader
+	if g.Rand == nil {
+		_, _ = rand.Read(b) // it never fails, and keeps b on the caller's stack
+		return
 	}
-	if _, err := io.ReadFull(src, b); err != nil {
+	own := make([]byte, len(b))
+	if _, err := io.ReadFull(g.Rand, own); err != nil {
 		panic(fmt.Sprintf("sessile: the source of randomness failed: %v", err))
 	}
+	copy(b, own)
 }
 
 // MutationID is the public id of the mutation with a sequence number. It needs no column and no index.

@@ -27,7 +27,7 @@ func (a reply) write(w http.ResponseWriter) {
 	if a.contentType != "" {
 		h.Set("Content-Type", a.contentType)
 	}
-	h.Set("Content-Length", strconv.Itoa(len(a.body)))
+	h["Content-Length"] = []string{strconv.Itoa(len(a.body))}
 	h["Cache-Control"], h["X-Content-Type-Options"] = noStore, noSniff
 	w.WriteHeader(a.status)
 	_, _ = w.Write(a.body)

@@ -133,9 +133,8 @@ func (h *Handler) register() {
 		if route.Method == http.MethodGet {
 			methods[route.Path] = append(methods[route.Path], http.MethodHead)
 		}
-		h.mux.HandleFunc(route.Pattern(), func(w http.ResponseWriter, r *http.Request) {
-			h.run(w, r, route.Pattern(), func(c *call) (reply, error) { return h.perform(c, route) })
-		})
+		pattern, perform := route.Pattern(), func(c *call) (reply, error) { return h.perform(c, &route) }
+		h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { h.run(w, r, pattern, perform) })
 	}
 	for path, allowed := range methods {
 		if strings.HasPrefix(path, "/local/") {
@@ -162,11 +161,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.run(w, r, "", func(*call) (reply, error) { return reply{}, err })
 		return
 	}
-	if !isPlain(r.URL.EscapedPath()) || !utf8.ValidString(r.URL.Path) {
+	path := r.URL.EscapedPath()
+	if !isPlain(path) || !utf8.ValidString(r.URL.Path) {
 		h.run(w, r, "", noRoute)
 		return
 	}
-	h.mux.ServeHTTP(w, markSlashes(r))
+	h.mux.ServeHTTP(w, markSlashes(r, path))
 }
 
 // call is one request on its way.
@@ -184,7 +184,7 @@ type call struct {
 func (c *call) path(name string) string { return unmarkSlash(c.r.PathValue(name)) }
 
 // perform does what stands before a route's own work, in the order of design.md section 5.
-func (h *Handler) perform(c *call, route Route) (reply, error) {
+func (h *Handler) perform(c *call, route *Route) (reply, error) {
 	if route.Local && c.ctx.Value(localSocketKey{}) == nil {
 		return reply{}, sessile.NotFound()
 	}
@@ -207,7 +207,7 @@ func (h *Handler) perform(c *call, route Route) (reply, error) {
 func (h *Handler) run(w http.ResponseWriter, r *http.Request, pattern string, fn func(*call) (reply, error)) {
 	start := h.now()
 	c := &call{ctx: r.Context(), w: w, r: r, header: w.Header(), requestID: h.requestID(r)}
-	c.header.Set("X-Request-Id", c.requestID)
+	c.header["X-Request-Id"] = []string{c.requestID}
 
 	answer, err := protect(c, fn)
 	if err != nil && cancelled(c.ctx, err) {

@@ -38,6 +38,9 @@ func (h *Handler) checkHost(r *http.Request) error {
 
 // hostName is a host without its port and brackets, in lower case.
 func hostName(host string) string {
+	if !strings.Contains(host, ":") {
+		return strings.ToLower(host)
+	}
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	} else if len(host) > 1 && host[0] == '[' && host[len(host)-1] == ']' {

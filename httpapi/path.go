@@ -28,9 +28,8 @@ func isPlain(path string) bool {
 const slashMark = "/\xff"
 
 // markSlashes replaces segments that are nothing but an escaped slash, which ServeMux takes for the end of the path: a
-// branch may have that name.
-func markSlashes(r *http.Request) *http.Request {
-	path := r.URL.EscapedPath()
+// branch may have that name. path is the escaped path of r.
+func markSlashes(r *http.Request, path string) *http.Request {
 	if !strings.Contains(path, "/%2F") && !strings.Contains(path, "/%2f") {
 		return r
 	}
