@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/url"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/sessile-dev/sessile"
@@ -11,19 +12,62 @@ import (
 // there twice, or is empty, is a problem (spec/governed-state.md, 3.2). The values count only when [query.done] finds no
 // problem.
 type query struct {
-	values   url.Values
-	problems problems
+	parameters []parameter
+	unread     bool // it cannot be read, which is noted; nothing is missed in it
+	problems   problems
 }
+
+type parameter struct{ name, value string }
+
+// maxParameters bounds the parameters of a query, and so the time it takes to find them.
+const maxParameters = 1024
 
 func openQuery(c *call) *query {
 	q := &query{}
-	values, err := url.ParseQuery(c.r.URL.RawQuery)
-	if err != nil {
+	var ok bool
+	if q.parameters, ok = parseQuery(c.r.URL.RawQuery); !ok {
+		q.unread = true
 		q.problems.add("", wrongSyntax, "the query is not properly escaped")
-		return q
 	}
-	q.values = values
 	return q
+}
+
+// parseQuery does what url.ParseQuery does, without a map and a list for every name.
+func parseQuery(raw string) (parameters []parameter, ok bool) {
+	if raw == "" {
+		return nil, true
+	}
+	parameters = make([]parameter, 0, 4)
+	for part := range strings.SplitSeq(raw, "&") {
+		if part == "" {
+			continue
+		}
+		if strings.Contains(part, ";") || len(parameters) == maxParameters {
+			return nil, false
+		}
+		name, value, _ := strings.Cut(part, "=")
+		name, nameErr := url.QueryUnescape(name)
+		value, valueErr := url.QueryUnescape(value)
+		if nameErr != nil || valueErr != nil {
+			return nil, false
+		}
+		parameters = append(parameters, parameter{name, value})
+	}
+	return parameters, true
+}
+
+// find counts the parameters of a name and returns the value of the first.
+func (q *query) find(name string) (value string, n int) {
+	for _, p := range q.parameters {
+		if p.name != name {
+			continue
+		}
+		if n == 0 {
+			value = p.value
+		}
+		n++
+	}
+	return value, n
 }
 
 // done returns the validation error for all that was found.
@@ -31,30 +75,30 @@ func (q *query) done() error { return q.problems.err() }
 
 // text asks for a parameter; "" when it is not there.
 func (q *query) text(name string, p presence, rule textRule) string {
-	values := q.values[name]
+	value, n := q.find(name)
 	switch {
-	case q.values == nil: // nothing could be read, which is noted
+	case q.unread:
 		return ""
-	case len(values) == 0:
+	case n == 0:
 		if p == required {
 			q.problems.add(name, wrongMissing, "this parameter is required")
 		}
 		return ""
-	case len(values) > 1:
+	case n > 1:
 		q.problems.add(name, wrongRepeated, "this parameter stands there more than once")
 		return ""
-	case values[0] == "":
+	case value == "":
 		q.problems.add(name, wrongEmpty, "this must not be empty")
 		return ""
-	case !utf8.ValidString(values[0]):
+	case !utf8.ValidString(value):
 		q.problems.add(name, wrongSyntax, "this is not valid UTF-8")
 		return ""
 	}
-	if code, message := rule.check(values[0]); code != "" {
+	if code, message := rule.check(value); code != "" {
 		q.problems.add(name, code, message)
 		return ""
 	}
-	return values[0]
+	return value
 }
 
 // choice asks for one of several words; "" when it is not there.
@@ -130,7 +174,8 @@ func (q *query) slotFilter() sessile.SlotFilter {
 		Namespace: q.namespace("namespace"),
 		Slot:      q.text("slot", optional, anyText),
 	}
-	if len(q.values["slot"]) > 0 && len(q.values["namespace"]) == 0 {
+	_, slots := q.find("slot")
+	if _, namespaces := q.find("namespace"); slots > 0 && namespaces == 0 {
 		q.problems.add("slot", wrongPair, "this needs a namespace")
 	}
 	return f

@@ -2,9 +2,12 @@ package httpapi
 
 import (
 	"net/http/httptest"
+	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sessile-dev/sessile"
 )
@@ -114,4 +117,31 @@ func TestMutationFilter(t *testing.T) {
 			t.Errorf("%s: status %d", raw, f.Status)
 		}
 	}
+}
+
+// FuzzParseQuery holds the reader of queries against the standard library's.
+func FuzzParseQuery(f *testing.F) {
+	for _, raw := range []string{"", "a=1&b=2&a=3", "a", "&&a==b&", "a=%zz", "%41=b+c", "a;b", "=x"} {
+		f.Add(raw)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		want, err := url.ParseQuery(raw)
+		got, ok := parseQuery(raw)
+		if ok != (err == nil) {
+			if !ok && strings.Count(raw, "&") >= maxParameters {
+				return
+			}
+			t.Fatalf("%q: ok is %v, the library says %v", raw, ok, err)
+		}
+		if !ok {
+			return
+		}
+		values := url.Values{}
+		for _, p := range got {
+			values.Add(p.name, p.value)
+		}
+		if diff := cmp.Diff(want, values, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("%q: %s", raw, diff)
+		}
+	})
 }
