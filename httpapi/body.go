@@ -117,6 +117,9 @@ func isJSON(h http.Header) bool {
 	if len(types) != 1 {
 		return false
 	}
+	if types[0] == "application/json" {
+		return true
+	}
 	mediaType, _, err := mime.ParseMediaType(types[0])
 	return err == nil && mediaType == "application/json"
 }

@@ -90,6 +90,7 @@ func (in reader) members(o *object) (members []member, ok bool) {
 	if _, err := in.d.ReadToken(); err != nil {
 		return nil, false
 	}
+	members = make([]member, 0, 4)
 	tooMany := false
 	for in.d.PeekKind() == '"' {
 		token, err := in.d.ReadToken()
@@ -345,6 +346,9 @@ func (o *object) storedObject(name string) (jsontext.Value, bool) {
 
 // unquote decodes a JSON text that was read without error.
 func unquote(value jsontext.Value) string {
+	if bytes.IndexByte(value, '\\') < 0 {
+		return string(value[1 : len(value)-1])
+	}
 	text, _ := jsontext.AppendUnquote(nil, value)
 	return string(text)
 }

@@ -85,20 +85,14 @@ func (c *cellCache) dropSession(row int64) {
 
 // settle moves the counters by what a request that succeeded did.
 func (c *cellCache) settle(u *usageDeltas) {
-	for row, d := range u.namespaces {
-		if kept, ok := c.namespaces[row]; ok {
-			c.namespaces[row] = sessile.Usage{Namespaces: kept.Namespaces, Items: kept.Items + d.items, Bytes: kept.Bytes + d.bytes}
-		}
-	}
-	for row, d := range u.accounts {
-		if kept, ok := c.accounts[row]; ok {
-			c.accounts[row] = sessile.Usage{Namespaces: kept.Namespaces, Items: kept.Items + d.items, Bytes: kept.Bytes + d.bytes}
-		}
-	}
-	for row, n := range u.counts {
-		if kept, ok := c.accounts[row]; ok {
-			kept.Namespaces += n
-			c.accounts[row] = kept
+	settle(c.namespaces, u.namespaces)
+	settle(c.accounts, u.accounts)
+}
+
+func settle(kept map[int64]sessile.Usage, deltas []usageDelta) {
+	for _, d := range deltas {
+		if u, ok := kept[d.row]; ok {
+			kept[d.row] = sessile.Usage{Namespaces: u.Namespaces + d.namespaces, Items: u.Items + d.items, Bytes: u.Bytes + d.bytes}
 		}
 	}
 }
@@ -112,8 +106,8 @@ func (t *tx) Locate(a sessile.CellAddress) (sessile.Cell, error) {
 		account, alsoKnown := cells.accounts[cell.Account]
 		if known && alsoKnown {
 			cell.NamespaceUsage, cell.AccountUsage = namespace, account
-			t.own().carryNamespace(cell.Namespace, &cell.NamespaceUsage)
-			t.own().carryAccount(cell.Account, &cell.AccountUsage)
+			carry(t.usage.namespaces, cell.Namespace, &cell.NamespaceUsage)
+			carry(t.usage.accounts, cell.Account, &cell.AccountUsage)
 			return cell, nil
 		}
 	}
@@ -123,14 +117,11 @@ func (t *tx) Locate(a sessile.CellAddress) (sessile.Cell, error) {
 	}
 	cells.put(&a, cell)
 	t.touched = append(t.touched, a)
-	if len(t.usage.namespaces)+len(t.usage.accounts)+len(t.usage.counts) == 0 { // the counters are not the request's alone
+	if t.usage.none() { // the counters are not the request's alone
 		cells.namespaces[cell.Namespace], cells.accounts[cell.Account] = cell.NamespaceUsage, cell.AccountUsage
 	}
 	return cell, nil
 }
-
-// own sees the moves of the request alone: the counters of the cache hold those of the batch already.
-func (t *tx) own() *readTx { return &readTx{request: &t.usage} }
 
 // moved keeps a cached cell in step with a mutation that became its head.
 func (t *tx) moved(m *sessile.Mutation) {

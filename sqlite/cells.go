@@ -148,8 +148,7 @@ func (t *readTx) readNamespace(r *sqliteconn.Rows) sessile.Namespace {
 func (t *readTx) carryNamespace(namespace int64, u *sessile.Usage) {
 	for _, d := range []*usageDeltas{t.batch, t.request} {
 		if d != nil {
-			u.Items += d.namespaces[namespace].items
-			u.Bytes += d.namespaces[namespace].bytes
+			carry(d.namespaces, namespace, u)
 		}
 	}
 }
@@ -157,9 +156,7 @@ func (t *readTx) carryNamespace(namespace int64, u *sessile.Usage) {
 func (t *readTx) carryAccount(account int64, u *sessile.Usage) {
 	for _, d := range []*usageDeltas{t.batch, t.request} {
 		if d != nil {
-			u.Items += d.accounts[account].items
-			u.Bytes += d.accounts[account].bytes
-			u.Namespaces += d.counts[account]
+			carry(d.accounts, account, u)
 		}
 	}
 }
@@ -341,12 +338,12 @@ func (t *tx) SetOverrides(floor int64, overrides []sessile.Override) error {
 }
 
 func (t *tx) AddUsage(account, namespace, items, bytes int64) error {
-	add(&t.usage.namespaces, namespace, items, bytes)
-	add(&t.usage.accounts, account, items, bytes)
+	move(&t.usage.namespaces, namespace).add(usageDelta{items: items, bytes: bytes})
+	move(&t.usage.accounts, account).add(usageDelta{items: items, bytes: bytes})
 	return nil
 }
 
 func (t *tx) AddNamespaceCount(account, n int64) error {
-	t.usage.addCount(account, n)
+	move(&t.usage.accounts, account).namespaces += n
 	return nil
 }

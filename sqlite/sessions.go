@@ -217,6 +217,9 @@ func (t *tx) purgeSession(limit int64) (found bool, removed int64, err error) {
 		return false, 0, err
 	}
 	t.writer.cells.clear() // row numbers that become free may be given again
+	if err := t.conn.Exec(sqlSaveSeq, t.writer.lastSeq); err != nil {
+		return true, 0, err
+	}
 	steps := sqlPurgeState
 	if all {
 		steps = slices.Concat(sqlPurgeState, sqlPurgeRest)

@@ -84,8 +84,10 @@ func newWriter(path string, cache *headCache, options Options) (*writer, error) 
 	return w, nil
 }
 
+// The newest mutation tells how far the log has come. The counter stands in for mutations that were removed: it is saved
+// when rows are, and not with every write.
 const (
-	sqlLoadSeq = "SELECT value FROM counter WHERE name = 'mutation_seq'"
+	sqlLoadSeq = "SELECT max(value, coalesce((SELECT max(seq) FROM mutation), 0)) FROM counter WHERE name = 'mutation_seq'"
 	sqlSaveSeq = "UPDATE counter SET value = ? WHERE name = 'mutation_seq'"
 	sqlLastNow = "SELECT created_at FROM mutation ORDER BY seq DESC LIMIT 1"
 )
@@ -153,7 +155,8 @@ func (w *writer) batch(first *request) {
 		first.done <- storeError(err)
 		return
 	}
-	w.usage, w.heads, w.forget, w.bytes = usageDeltas{}, w.heads[:0], false, 0
+	w.usage.clear()
+	w.heads, w.forget, w.bytes = w.heads[:0], false, 0
 	seqBefore := w.lastSeq
 	accepted := make([]*request, 0, maxBatchRequests)
 	for r := first; r != nil; r = w.next(len(accepted)) {
@@ -166,15 +169,18 @@ func (w *writer) batch(first *request) {
 		if w.conn.Raw().GetAutocommit() {
 			// SQLite gave up the whole transaction, as it does on a full disk: nothing of the batch is left.
 			w.cells.clear()
+			w.lastSeq = seqBefore
 			for _, r := range accepted {
 				r.done <- err
 			}
 			return
 		}
 	}
-	err := w.commit(seqBefore)
+	err := w.commit()
 	if err == nil {
 		w.publish()
+	} else {
+		w.lastSeq = seqBefore
 	}
 	for _, r := range accepted {
 		r.done <- err
@@ -210,6 +216,7 @@ func (w *writer) one(r *request) (err error) {
 	if err := w.conn.Exec(sqlSavepoint); err != nil {
 		return storeError(err)
 	}
+	seqBefore := w.lastSeq
 	w.lastNow = max(w.lastNow, w.clock().UnixMilli())
 	tx := &tx{readTx: readTx{conn: w.conn, batch: &w.usage}, writer: w, now: w.lastNow}
 	tx.request = &tx.usage
@@ -218,6 +225,7 @@ func (w *writer) one(r *request) (err error) {
 		if undo := errors.Join(w.conn.Exec(sqlUndo), w.conn.Exec(sqlRelease)); undo != nil {
 			return storeError(errors.Join(err, undo))
 		}
+		w.lastSeq = seqBefore // no floor may stand at a place in the log that a restart does not find
 		return storeError(err)
 	}
 	if err := w.conn.Exec(sqlRelease); err != nil {
@@ -252,11 +260,8 @@ func (w *writer) publish() {
 }
 
 // commit writes what the batch carried in memory and commits.
-func (w *writer) commit(seqBefore int64) error {
+func (w *writer) commit() error {
 	err := w.usage.write(w.conn)
-	if err == nil && w.lastSeq != seqBefore {
-		err = w.conn.Exec(sqlSaveSeq, w.lastSeq)
-	}
 	if err == nil {
 		err = w.conn.Exec(sqlCommit)
 	}
@@ -283,66 +288,4 @@ func storeError(err error) error {
 		return &sessile.Error{Code: sessile.CodeServerBusy, Message: "the database is locked, try again in a moment", Cause: err}
 	}
 	return err
-}
-
-// usageDelta is a move of the counters of one namespace or account.
-type usageDelta struct{ items, bytes int64 }
-
-// usageDeltas are moves of counters that are not written yet.
-type usageDeltas struct {
-	namespaces map[int64]usageDelta
-	accounts   map[int64]usageDelta
-	counts     map[int64]int64 // custom namespaces per account
-}
-
-func add(m *map[int64]usageDelta, key, items, bytes int64) {
-	if *m == nil {
-		*m = make(map[int64]usageDelta)
-	}
-	d := (*m)[key]
-	(*m)[key] = usageDelta{d.items + items, d.bytes + bytes}
-}
-
-func (u *usageDeltas) addCount(account, n int64) {
-	if u.counts == nil {
-		u.counts = make(map[int64]int64)
-	}
-	u.counts[account] += n
-}
-
-func (u *usageDeltas) merge(other *usageDeltas) {
-	for key, d := range other.namespaces {
-		add(&u.namespaces, key, d.items, d.bytes)
-	}
-	for key, d := range other.accounts {
-		add(&u.accounts, key, d.items, d.bytes)
-	}
-	for account, n := range other.counts {
-		u.addCount(account, n)
-	}
-}
-
-const (
-	sqlMoveNamespace = "UPDATE namespace SET items = items + ?, bytes = bytes + ? WHERE id = ?"
-	sqlMoveAccount   = "UPDATE account SET items = items + ?, bytes = bytes + ? WHERE id = ?"
-	sqlMoveCount     = "UPDATE account SET namespaces = namespaces + ? WHERE id = ?"
-)
-
-func (u *usageDeltas) write(conn *sqliteconn.Conn) error {
-	for key, d := range u.namespaces {
-		if err := conn.Exec(sqlMoveNamespace, d.items, d.bytes, key); err != nil {
-			return err
-		}
-	}
-	for key, d := range u.accounts {
-		if err := conn.Exec(sqlMoveAccount, d.items, d.bytes, key); err != nil {
-			return err
-		}
-	}
-	for key, n := range u.counts {
-		if err := conn.Exec(sqlMoveCount, n, key); err != nil {
-			return err
-		}
-	}
-	return nil
 }

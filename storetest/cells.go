@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -464,4 +465,31 @@ func mutationNumbers(f *fixture) {
 		}
 		f.reopen() // the log is empty now, the counter is not
 	}
+}
+
+// numbersAfterFailure: a write that was taken back leaves no gap at which a floor could stand, to be shown, after a
+// restart, a later write as its own.
+func numbersAfterFailure(f *fixture) {
+	var g ground
+	f.update(func(tx sessile.Tx) {
+		g = f.ground(tx)
+		f.write(tx, g.main.Row, g.x.Row, "1")
+	})
+	failed := errors.New("taken back")
+	if err := f.store.Update(context.Background(), func(tx sessile.Tx) error {
+		f.write(tx, g.main.Row, g.x.Row, "2")
+		return failed
+	}); !errors.Is(err, failed) {
+		f.Fatalf("the failing update answered %v", err)
+	}
+	var floor sessile.Floor
+	f.update(func(tx sessile.Tx) {
+		floor = f.commit(tx, f.floor(tx, g.main, 1, 0, sessile.FloorDraft))
+	})
+	f.reopen()
+	f.update(func(tx sessile.Tx) {
+		if m := f.write(tx, g.main.Row, g.x.Row, "3"); m.Seq <= floor.CommitSeq {
+			f.Errorf("a write after the floor at %d has number %d", floor.CommitSeq, m.Seq)
+		}
+	})
 }

@@ -64,6 +64,7 @@ func Run(t *testing.T, open Open) {
 		{"cells/odd names and values", cellOddNames},
 		{"mutations/log", mutationLog},
 		{"mutations/numbers are never used twice", mutationNumbers},
+		{"mutations/numbers after a failure", numbersAfterFailure},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unsafe"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -182,7 +183,10 @@ func bind(s *sqlite3.Stmt, param int, arg any) error {
 	case string:
 		return s.BindText(param, v)
 	case []byte:
-		return s.BindRawText(param, v)
+		if len(v) == 0 {
+			return s.BindRawText(param, v)
+		}
+		return s.BindText(param, unsafe.String(&v[0], len(v))) // copied before it returns
 	case *string:
 		if v == nil {
 			return s.BindNull(param)
