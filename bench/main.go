@@ -4,6 +4,7 @@
 //	go run ./bench -json      prints JSON
 //	go run ./bench -peers     measures Redis and PostgreSQL too, where they are installed
 //	go run ./bench -only reads    measures one part: writes, reads or depth
+//	go run ./bench -endurance 2m    loads a server for so long and watches its memory and its log
 //
 // All figures are ratios to a baseline of the same run. Rounds are interleaved; the table shows the median of the rounds,
 // and their minimum and maximum. Values are distinct texts of 1 KB. A run in which other processes used more than 15 % of
@@ -92,6 +93,7 @@ func command() error {
 	span := flag.Duration("span", 1500*time.Millisecond, "how long one load lasts")
 	asJSON := flag.Bool("json", false, "print JSON")
 	peers := flag.Bool("peers", false, "measure Redis and PostgreSQL too")
+	endurance := flag.Duration("endurance", 0, "load a server for so long and watch its memory and its write-ahead log, instead of measuring")
 	only := flag.String("only", "", "measure one part only: writes, reads or depth")
 	profile := flag.String("cpuprofile", "", "write a profile of the processor time to this file")
 	flag.Parse()
@@ -107,6 +109,9 @@ func command() error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	if *endurance > 0 {
+		return runEndurance(ctx, *endurance)
+	}
 	r, err := run(ctx, *rounds, *span, *peers, *only)
 	if err != nil {
 		return err
@@ -145,6 +150,20 @@ func run(ctx context.Context, rounds int, span time.Duration, withPeers bool, on
 	r.OtherCPU = cpu.others()
 	r.Void = r.OtherCPU > 0.15
 	return r, nil
+}
+
+func runEndurance(ctx context.Context, span time.Duration) error {
+	dir, err := os.MkdirTemp("", "sessile-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b, err := newBench(ctx, dir, span)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	return endure(ctx, b, span)
 }
 
 func show(r *report, asJSON bool) error {
