@@ -16,3 +16,6 @@ func threadTime() time.Duration { return time.Duration(time.Now().UnixNano()) }
 
 // ownTime is not known here.
 func ownTime() time.Duration { return 0 }
+
+// residentBytes is not known here.
+func residentBytes() int64 { return 0 }

@@ -24,7 +24,7 @@ func endure(ctx context.Context, b *bench, span time.Duration) error {
 		_, err := drive(ctx, b.addr, clients/4, span, b.reads())
 		loads <- err
 	}()
-	fmt.Printf("%8s  %12s  %14s  %14s  %12s\n", "time", "mutations", "log now, MiB", "log most, MiB", "heap, MiB")
+	fmt.Printf("%8s  %12s  %14s  %14s  %12s  %14s\n", "time", "mutations", "log now, MiB", "log most, MiB", "heap, MiB", "resident, MiB")
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	start, told, most := time.Now(), 0, int64(0)
@@ -44,7 +44,8 @@ func endure(ctx context.Context, b *bench, span time.Duration) error {
 			most = max(most, log)
 			if elapsed := time.Since(start); elapsed >= span*time.Duration(told+1)/10 {
 				told++
-				fmt.Printf("%8s  %12d  %14.1f  %14.1f  %12.1f\n", elapsed.Round(time.Second), b.next.Load(), mebibytes(log), mebibytes(most), mebibytes(heap()))
+				fmt.Printf("%8s  %12d  %14.1f  %14.1f  %12.1f  %14.1f\n", elapsed.Round(time.Second), b.next.Load(),
+					mebibytes(log), mebibytes(most), mebibytes(heap()), mebibytes(residentBytes()))
 			}
 		}
 	}
@@ -59,7 +60,7 @@ func logSize(dir string) (int64, error) {
 	return info.Size(), nil
 }
 
-// heap is what is in use after a collection, database pages in memory included.
+// heap is what is in use after a collection. The page caches of the database lie outside it.
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats
