@@ -10,46 +10,48 @@ import (
 	"time"
 )
 
-// endure loads the server with 64 writers and 16 readers for a while and tells, ten times, what it has taken so far: that
-// memory and write-ahead log are bounded, not how fast it is.
+// endure loads the server with 64 writers for a while and tells, ten times, what it has taken so far: that memory and
+// write-ahead log are bounded, not how fast it is.
 func endure(ctx context.Context, b *bench, span time.Duration) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	loads := make(chan error, 2)
-	go func() {
-		_, err := drive(ctx, b.addr, clients, span, b.write)
-		loads <- err
-	}()
-	go func() {
-		_, err := drive(ctx, b.addr, clients/4, span, b.reads())
-		loads <- err
-	}()
 	fmt.Printf("%8s  %12s  %14s  %14s  %12s  %14s\n", "time", "mutations", "log now, MiB", "log most, MiB", "heap, MiB", "resident, MiB")
+	start, most := time.Now(), int64(0)
+	for range 10 { // in parts, so that the times of the calls do not add up in memory
+		largest, err := watchLog(b.dir, func() error {
+			_, err := drive(ctx, b.addr, clients, span/10, b.write)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		most = max(most, largest)
+		log, err := logSize(b.dir)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%8s  %12d  %14.1f  %14.1f  %12.1f  %14.1f\n", time.Since(start).Round(time.Second), b.next.Load(),
+			mebibytes(log), mebibytes(most), mebibytes(heap()), mebibytes(residentBytes()))
+	}
+	return ctx.Err()
+}
+
+// watchLog tells the largest size that the log had while load ran, looking a hundred times a second.
+func watchLog(dir string, load func() error) (largest int64, err error) {
+	done := make(chan error, 1)
+	go func() { done <- load() }()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	start, told, most := time.Now(), 0, int64(0)
-	for running := 2; running > 0; {
+	for {
 		select {
-		case err := <-loads:
-			if err != nil {
-				cancel()
-				return errors.Join(err, <-loads)
-			}
-			running--
+		case err := <-done:
+			return largest, err
 		case <-tick.C:
-			log, err := logSize(b.dir)
+			log, err := logSize(dir)
 			if err != nil {
-				return err
+				return 0, errors.Join(err, <-done)
 			}
-			most = max(most, log)
-			if elapsed := time.Since(start); elapsed >= span*time.Duration(told+1)/10 {
-				told++
-				fmt.Printf("%8s  %12d  %14.1f  %14.1f  %12.1f  %14.1f\n", elapsed.Round(time.Second), b.next.Load(),
-					mebibytes(log), mebibytes(most), mebibytes(heap()), mebibytes(residentBytes()))
-			}
+			largest = max(largest, log)
 		}
 	}
-	return nil
 }
 
 func logSize(dir string) (int64, error) {
