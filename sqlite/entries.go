@@ -157,6 +157,10 @@ func (t *tx) PutEntry(home int64, e *sessile.Entry) error {
 	if err := t.conn.Exec(sqlPutEntryValue, e.Revision, e.Value); err != nil {
 		return err
 	}
+	// The row may be gone by the time somebody asks for the last number, unlike those of the log.
+	if err := t.conn.Exec(sqlSaveSeq, e.Revision); err != nil {
+		return err
+	}
 	if replaced == 0 {
 		return t.conn.Exec(sqlMoveHome, 1, e.Size(), home)
 	}

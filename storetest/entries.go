@@ -154,3 +154,18 @@ func entryPurge(f *fixture) {
 		f.Errorf("the purge of 32 rows by 7 took %d rounds", rounds)
 	}
 }
+
+func entryRevisions(f *fixture) {
+	revision := int64(0)
+	f.update(func(tx sessile.Tx) {
+		h := f.home(tx, "k")
+		revision = f.put(tx, h, "n", "x", "1").Revision
+		f.same("deleted", must(tx.DeleteEntry(h.Row, "n", "x")), true)
+	})
+	f.reopen()
+	f.update(func(tx sessile.Tx) {
+		if again := f.put(tx, found(tx.Home("a", "k")), "n", "x", "2").Revision; again <= revision {
+			f.Errorf("revision %d was given again as %d", revision, again)
+		}
+	})
+}

@@ -52,6 +52,7 @@ func Run(t *testing.T, open Open) {
 		{"entries/order and pages", entryPages},
 		{"entries/homes", entryHomes},
 		{"entries/expiry and purge", entryPurge},
+		{"entries/revisions are never used twice", entryRevisions},
 		{"cells/namespaces and slots", cellNamespaces},
 		{"cells/locate", cellLocate},
 		{"cells/heads and points", cellHeadsAndPoints},
