@@ -31,6 +31,9 @@ func imports() map[string]rule {
 		"session": {pure: true, imports: []string{".", "state"}},
 		"turn":    {pure: true, imports: []string{".", "lorebook", "model", "session", "state"}},
 
+		// The agents' tools: handlers over the use cases.
+		"agenttool": {pure: true, imports: []string{".", "state"}},
+
 		// The drivers: the root, and nothing that decides.
 		"sqlite":              {imports: []string{".", "internal/sqliteconn"}},
 		"internal/sqliteconn": {},
