@@ -24,7 +24,8 @@ func imports() map[string]rule {
 		"model": {pure: true},
 
 		// Pure rules of their own: nothing of ours, or the root.
-		"lorebook": {pure: true, imports: []string{"."}, external: []string{"github.com/go-json-experiment/json"}},
+		"lorebook":   {pure: true, imports: []string{"."}, external: []string{"github.com/go-json-experiment/json"}},
+		"transcript": {pure: true, imports: []string{"."}, external: []string{"github.com/go-json-experiment/json"}},
 
 		// The use cases: they know no driver, no HTTP and no command.
 		"state":   {pure: true, imports: []string{"."}},
