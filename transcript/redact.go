@@ -110,6 +110,16 @@ const (
 // several rules hit becomes ***. The result is no longer than text but for the bytes of "…", "***" and the line that
 // stands for a private key. It costs time in proportion to the length of text, as far as the patterns of the options do.
 func (r *Redactor) Redact(text string) (masked string, changed bool) {
+	masked, changed = r.mask(text, false)
+	// The ends of a mask may look like a credential together with what follows it. They go in full then.
+	for more, round := changed, 1; more && round < maxRounds; round++ {
+		masked, more = r.mask(masked, true)
+	}
+	return masked, changed
+}
+
+// mask goes once through the rules.
+func (r *Redactor) mask(text string, full bool) (masked string, changed bool) {
 	var hits []hit
 	for _, secret := range r.secrets {
 		for at, n := 0, 0; ; at += n + len(secret) {
@@ -139,6 +149,9 @@ func (r *Redactor) Redact(text string) (masked string, changed bool) {
 	}
 	if len(hits) == 0 {
 		return text, false
+	}
+	for i := range hits {
+		hits[i].full = hits[i].full || full
 	}
 	out := cutOut(text, masks(text, hits))
 	return out, out != text
@@ -180,9 +193,9 @@ func masks(text string, hits []hit) []span {
 	return spans
 }
 
-// mask is what stands for a value.
+// mask is what stands for a value. A mask has one "…", by which it is known.
 func mask(value string) string {
-	if units(value) < 18 {
+	if units(value) < 18 || strings.Contains(value, "…") {
 		return "***"
 	}
 	head := 0
