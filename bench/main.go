@@ -5,6 +5,7 @@
 //	go run ./bench -peers     measures Redis and PostgreSQL too, where they are installed
 //	go run ./bench -only reads    measures one part: writes, reads or depth
 //	go run ./bench -endurance 2m    loads a server for so long and watches its memory and its log
+//	go run ./bench -transcript  measures the sanitiser and redaction of transcripts on hostile texts, and nothing else
 //
 // All figures are ratios to a baseline of the same run. Rounds are interleaved; the table shows the median of the rounds,
 // and their minimum and maximum. Values are distinct texts of 1 KB. A run in which other processes used more than 15 % of
@@ -95,6 +96,7 @@ func command() error {
 	peers := flag.Bool("peers", false, "measure Redis and PostgreSQL too")
 	endurance := flag.Duration("endurance", 0, "load a server for so long and watch its memory and its write-ahead log, instead of measuring")
 	only := flag.String("only", "", "measure one part only: writes, reads or depth")
+	transcripts := flag.Bool("transcript", false, "measure the sanitiser and redaction only")
 	profile := flag.String("cpuprofile", "", "write a profile of the processor time to this file")
 	flag.Parse()
 	if *profile != "" {
@@ -106,6 +108,9 @@ func command() error {
 			return err
 		}
 		defer pprof.StopCPUProfile()
+	}
+	if *transcripts {
+		return measureTranscripts(*rounds)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

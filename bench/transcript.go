@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -15,9 +14,24 @@ import (
 // maxGrowth is how much longer twice the text may take: 2 for linear time, and room for caches and the collector.
 const maxGrowth = 2.3
 
+// family is a kind of text: a head, and a unit that is repeated.
+type family struct{ name, head, unit string }
+
+func (f family) text(size int) string {
+	return f.head + strings.Repeat(f.unit, size/len(f.unit)+1)[:size-len(f.head)]
+}
+
+// timed is how many milliseconds sanitiser and redaction take for the text.
+func timed(redactor *transcript.Redactor, text string) float64 {
+	start := time.Now()
+	redactor.Redact(transcript.Sanitise(text))
+	redactor.Redact(text) // what the sanitiser took is hostile to redaction too
+	return float64(time.Since(start).Microseconds()) / 1000
+}
+
 // hostile are families of texts that make a careless sanitiser or redactor take the square of their length.
-func hostile() []struct{ name, head, unit string } {
-	return []struct{ name, head, unit string }{
+func hostile() []family {
+	return []family{
 		{"plain prose", "", "The ferry leaves at eleven, and the gate opens at six. "},
 		{"nested tags", "", "<think>a"},
 		{"openers that never close", "", "<tool_call><x <relevant-memories <function name='a'>{<parameter=b>"},
@@ -33,7 +47,7 @@ func hostile() []struct{ name, head, unit string } {
 		{"tokens", "", "<|open|>call<|sep|><|channel|>analysis<|tool_call_begin|><｜DSML｜calls a=\"<|start|>"},
 		{"code without end", "", "`<|channel|>final<|message|>` ``<details type=\"reasoning\">` [THINK]◁think▷"},
 		{"Unicode", "", "◁th＜👩‍👩‍👧思考｜…é\u00a0\u200b日本\xff<\u00a0|"},
-		{"peeled in rounds", strings.Repeat("<th", 12), strings.Repeat("<th", 10) + strings.Repeat("<think></think>", 1) + strings.Repeat("ink>", 10)},
+		{"peeled in rounds", strings.Repeat("<th", 12), strings.Repeat("<th", 10) + "<think></think>" + strings.Repeat("ink>", 10)},
 	}
 }
 

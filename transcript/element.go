@@ -46,7 +46,7 @@ func dropMemories(text string) string {
 	depth, start, closed := 0, 0, -1
 	for _, t := range tags {
 		switch {
-		case t.inCode || t.cut:
+		case t.cut || t.inCode && (depth == 0 || !t.closing): // a block ends where it ends, also in what looks like code
 		case t.selfClosed || t.closing && depth == 0:
 			if depth == 0 {
 				cuts = append(cuts, span{start: t.start, end: t.end})

@@ -133,6 +133,24 @@ func AssistantText(row Row) string {
 	return strings.TrimFunc(Sanitise(m.joined()), space)
 }
 
+// ToolCalls is how many calls of tools the rows hold after the last input: what an announcement says of a run that did
+// nothing but call tools (section 5.10).
+func ToolCalls(rows []Row) int {
+	calls := 0
+	for i := len(rows) - 1; i >= 0 && rows[i].Role != "user"; i-- {
+		if rows[i].Role != "assistant" {
+			continue
+		}
+		m, _ := read(rows[i])
+		for _, b := range m.blocks {
+			if toolCall(b) {
+				calls++
+			}
+		}
+	}
+	return calls
+}
+
 // Reply is the newest visible text of an assistant after the last input, "" for none: what sessions_send gives back and
 // announcements report. Rows of tools are never promoted; rows that are not for display, and comments on the way, do not
 // count. A control word is a reply; see [ControlWord]. The rows are the newest stored ones, oldest first.

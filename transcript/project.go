@@ -227,11 +227,11 @@ func (m *message) dropToolCalls() {
 	calls := false
 	for _, b := range m.blocks {
 		calls = calls || toolCall(b)
-		if b.text("type") == "text" && !blank(b.text("text")) {
+		if b.text("type") == "text" {
 			texts = append(texts, b)
 		}
 	}
-	if calls && len(texts) > 0 {
+	if calls && !blank(m.joined()) {
 		m.blocks = texts
 	}
 }

@@ -30,8 +30,8 @@ type thought struct {
 	start, end int
 	closing    bool
 	empty      bool // a tag that closes itself
+	inCode     bool // a closer in what looks like code
 	closer     int  // of an opener: its closer, or -1
-	paired     bool // of a closer: it has an opener
 }
 
 // dropReasoning is step 9 with F5. Code is protected.
@@ -45,10 +45,11 @@ func dropReasoning(text string) string {
 		return text
 	}
 	pairThoughts(thoughts)
+	hidden := pairHidden(thoughts)
 	var cuts, strays []span
 	done, shown := 0, false
 	for i, t := range thoughts {
-		if t.start < done {
+		if t.start < done || t.inCode {
 			continue
 		}
 		shown = shown || !blank(text[done:t.start])
@@ -66,8 +67,9 @@ func dropReasoning(text string) string {
 			s.end = thoughts[t.closer].end
 		case shown:
 			s.end = len(text)
+		case hidden[i] > 0 && !blank(text[thoughts[hidden[i]].end:]):
+			s.end = thoughts[hidden[i]].end
 		}
-		_ = i
 		cuts = append(cuts, s)
 		done = s.end
 	}
@@ -129,10 +131,10 @@ func dropFinalTags(text string) string {
 func thoughtsOf(text string) []thought {
 	var thoughts []thought
 	for _, t := range tagsOf(text, thinkNames, codeOf(text)) {
-		if t.inCode || t.cut {
+		if t.inCode && !t.closing || t.cut {
 			continue
 		}
-		one := thought{kind: thinkTag, start: t.start, end: t.end, closing: t.closing, empty: t.selfClosed}
+		one := thought{inCode: t.inCode, kind: thinkTag, start: t.start, end: t.end, closing: t.closing, empty: t.selfClosed}
 		if t.name == "details" {
 			one.kind, one.empty = plainDetails, false
 			if reasoningDetails(t.attributes) && !t.closing {
@@ -191,7 +193,7 @@ func pairThoughts(thoughts []thought) {
 	for i := range thoughts {
 		t := &thoughts[i]
 		t.closer = -1
-		if t.empty {
+		if t.empty || t.inCode {
 			continue
 		}
 		details := t.kind == plainDetails
@@ -212,10 +214,25 @@ func pairThoughts(thoughts []thought) {
 			open = open[:len(open)-1]
 			count[last.kind]--
 			last.closer = i
-			t.paired = true
 			if last.kind == t.kind || details && last.kind == thinkDetails {
 				break
 			}
 		}
 	}
+}
+
+// pairHidden finds, for an opener that has no closer, the next one in what looks like code: a single backtick in the
+// reasoning makes code of everything up to the next. It counts where else all reasoning would be shown. 0 is none.
+func pairHidden(thoughts []thought) []int {
+	hidden := make([]int, len(thoughts))
+	next := 0
+	for i := len(thoughts) - 1; i >= 0; i-- {
+		switch {
+		case thoughts[i].inCode && thoughts[i].kind == thinkTag:
+			next = i
+		case thoughts[i].kind == thinkTag && !thoughts[i].closing && thoughts[i].closer < 0:
+			hidden[i] = next
+		}
+	}
+	return hidden
 }

@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -47,7 +46,9 @@ func NewRedactor(o RedactOptions) (*Redactor, error) {
 		if n := units(secret); n < 6 || n > 512 {
 			continue
 		}
-		for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), escaped(secret)} {
+		query := url.QueryEscape(secret)
+		component := strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(query)
+		for _, form := range []string{secret, query, component, url.PathEscape(secret), escaped(secret)} {
 			if !slices.Contains(r.secrets, form) {
 				r.secrets = append(r.secrets, form)
 			}
@@ -80,10 +81,7 @@ func inline(pattern string) string {
 
 // escaped is the secret as it stands within a JSON string.
 func escaped(secret string) string {
-	quoted, err := json.Marshal(secret)
-	if err != nil {
-		return secret
-	}
+	quoted := Text(secret)
 	return string(quoted[1 : len(quoted)-1])
 }
 

@@ -21,11 +21,17 @@ func fieldHits(text string, hits []hit) []hit {
 		if !ok {
 			continue
 		}
-		kind, full := f.secret()
-		if !kind {
+		masked, full := f.secret()
+		if !masked && (f.sign != '=' || !queryFields[f.key]) {
 			continue
 		}
 		start, end, quoted := f.value(text, i+1)
+		if !masked && (end >= len(text) || text[end] != '&') { // no form
+			continue
+		}
+		if end < len(text) && text[end] == '&' && f.sign == '=' { // a form
+			full = full || strings.HasSuffix(f.key, "password") || strings.HasSuffix(f.key, "passwd") || !f.follow && queryFields[f.key]
+		}
 		if f.needsQuotes() && !quoted && !f.number(text[start:end]) {
 			continue
 		}
@@ -121,6 +127,8 @@ func (f field) secret() (masked, full bool) {
 		return true, false
 	case f.sign == '=' && f.follow && queryFields[key], f.sign == '=' && strings.HasPrefix(key, "xamz") && f.follow:
 		return true, false
+	case f.sign == '=' && f.follow && (key == "password" || key == "passwd") && f.before != '?':
+		return true, true
 	case f.sign == '=' && (strings.HasSuffix(key, "password") || strings.HasSuffix(key, "passwd")):
 		return true, false
 	}
@@ -161,6 +169,23 @@ func (f field) needsQuotes() bool {
 		headerFields[key] && (!f.upper() || !secretEnd(key))
 }
 
+// headerInQuotes tells whether the whole header stands in quotes, as on a command line.
+func (f field) headerInQuotes() bool {
+	return headerFields[f.key] && f.sign == ':' && !f.quoted && (f.before == '"' || f.before == '\'')
+}
+
+// headerValue is a value that ends with the quote before the name of its header, or with the line.
+func headerValue(text string, i int, quote byte) (start, end int, quoted bool) {
+	end = i
+	for end < len(text) && text[end] != quote && text[end] != '\n' {
+		end++
+	}
+	for end > i && text[end-1] == '\\' {
+		end--
+	}
+	return i, end, true
+}
+
 // number tells whether a bare value of a JSON field is a number, such as a PIN.
 func (f field) number(value string) bool {
 	return f.quoted && value != "" && strings.Trim(value, "0123456789") == ""
@@ -168,9 +193,15 @@ func (f field) number(value string) bool {
 
 // value is where the value of the field stands: within its quotes, or up to what ends a bare one.
 func (f field) value(text string, i int) (start, end int, quoted bool) {
+	for n := 0; n < 2 && i < len(text) && (text[i] == '=' || text[i] == '>' || text[i] == ':'); n++ { // :=, ==, =>
+		i++
+	}
 	i = skipBlanks(text, i)
 	if f.quoted {
 		i = skipJSONSpace(text, i)
+	}
+	if f.headerInQuotes() {
+		return headerValue(text, i, f.before)
 	}
 	escapes := i
 	for escapes < len(text) && text[escapes] == '\\' && escapes-i <= maxEscape {
@@ -182,6 +213,9 @@ func (f field) value(text string, i int) (start, end int, quoted bool) {
 	stops := "\"'"
 	if f.follow || f.sign == '=' && (formFields[f.key] || queryFields[f.key]) {
 		stops = "\"'&#<>"
+	}
+	if connectionFields[f.name] {
+		stops += ";"
 	}
 	start, end = i, i
 	for end < len(text) && text[end] > ' ' && strings.IndexByte(stops, text[end]) < 0 {

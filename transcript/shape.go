@@ -53,6 +53,9 @@ func (v *View) shape(m message, createdAt int64, includeTools bool) (jsontext.Va
 		out.set("content", s.value(m.raw))
 	}
 	for _, one := range m.more {
+		if !one.value.IsValid(options()...) {
+			one.value = Text(string(one.value))
+		}
 		if text, ok := readText(one.value); ok && cutNames[one.name] {
 			out.set(one.name, s.text(text, true))
 			continue
@@ -306,11 +309,18 @@ func (s *shaping) named(name string, value jsontext.Value) jsontext.Value {
 		}
 		return Text(text)
 	}
-	return s.value(value)
+	return s.valid(value)
 }
 
 // value redacts every text in a value and writes the value compactly.
 func (s *shaping) value(value jsontext.Value) jsontext.Value {
+	if !value.IsValid(options()...) { // nothing of ours stores this; it is shown as the text that it is
+		return s.text(string(value), true)
+	}
+	return s.valid(value)
+}
+
+func (s *shaping) valid(value jsontext.Value) jsontext.Value {
 	switch value.Kind() {
 	case '"':
 		text, _ := readText(value)
@@ -324,7 +334,7 @@ func (s *shaping) value(value jsontext.Value) jsontext.Value {
 	case '[':
 		list, _ := readArray(value)
 		for i := range list {
-			list[i] = s.value(list[i])
+			list[i] = s.valid(list[i])
 		}
 		return arrayJSON(list)
 	}

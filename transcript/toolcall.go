@@ -8,7 +8,7 @@ const antml = "antml:"
 // callNames are the elements of step 4 and of F4, and whether their opening tag may be followed by a child tag.
 var callNames = map[string]bool{
 	"tool_call": true, "tool_calls": true, "function_call": true, "function_calls": true, "toolcall": true,
-	"function": true, antml + "invoke": true, "invoke": true,
+	"function": true, antml + "invoke": true, "invoke": true, antml + "function_calls": true,
 	"tool_result": false, "function_response": false, "tool_response": false, antml + "parameter": false,
 }
 
