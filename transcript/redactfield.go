@@ -13,6 +13,7 @@ const maxEscape = 7
 
 // fieldHits finds the values of fields by their name: kinds 1, 2, 3, 7 and 8 and the additions of section 3.7.
 func fieldHits(text string, hits []hit) []hit {
+	bare := 0 // no form ends before it: values that are scanned and not masked must not be scanned again
 	for i := 0; i < len(text); i++ {
 		if text[i] != '=' && text[i] != ':' {
 			continue
@@ -22,11 +23,15 @@ func fieldHits(text string, hits []hit) []hit {
 			continue
 		}
 		masked, full := f.secret()
-		if !masked && (f.sign != '=' || !queryFields[f.key]) {
+		if !masked && (f.sign != '=' || !queryFields[f.key] || i < bare) {
+			continue
+		}
+		if f.needsQuotes() && !f.beforeQuote(text, i+1) {
 			continue
 		}
 		start, end, quoted := f.value(text, i+1)
 		if !masked && (end >= len(text) || text[end] != '&') { // no form
+			bare = end
 			continue
 		}
 		if end < len(text) && text[end] == '&' && f.sign == '=' { // a form
@@ -189,6 +194,12 @@ func headerValue(text string, i int, quote byte) (start, end int, quoted bool) {
 // number tells whether a bare value of a JSON field is a number, such as a PIN.
 func (f field) number(value string) bool {
 	return f.quoted && value != "" && strings.Trim(value, "0123456789") == ""
+}
+
+// beforeQuote tells whether a value in quotes, or a number, may begin after the sign.
+func (f field) beforeQuote(text string, i int) bool {
+	i = skipJSONSpace(text, i)
+	return f.headerInQuotes() || i < len(text) && (strings.IndexByte("\"'\\", text[i]) >= 0 || text[i] >= '0' && text[i] <= '9')
 }
 
 // value is where the value of the field stands: within its quotes, or up to what ends a bare one.

@@ -16,9 +16,10 @@ func flagHits(text string, hits []hit) []hit {
 			if text[i] != '=' {
 				start = skipBlanks(text, i)
 			}
-			f := field{sign: '='}
-			start, end, _ = f.value(text, start)
-			if start < end && !strings.HasPrefix(text[start:], "--") && !strings.HasPrefix(text[start:end], "$") {
+			if !strings.HasPrefix(text[start:], "--") && !strings.HasPrefix(text[start:], "$") { // another flag, a reference
+				start, end, _ = field{sign: '='}.value(text, start)
+			}
+			if start < end {
 				hits = append(hits, hit{start: start, end: end, rule: ruleField})
 				next = end
 			}
