@@ -20,11 +20,9 @@ func dropBracket(text, opener, closer string) string {
 	for at >= 0 {
 		next := at + len(opener)
 		if !c.holds(at) && looksLikeRecord(text, next) {
-			end := len(text)
+			end := next
 			if from, ok := opensJSON(text, next); ok {
 				end, _ = skipBalanced(text, from)
-			} else {
-				end = next
 			}
 			if to := indexFold(text, closer, end); to >= 0 {
 				end = to + len(closer)

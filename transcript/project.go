@@ -154,19 +154,20 @@ func (m *message) eachText(change func(string) string) {
 		*m.text = change(*m.text)
 	}
 	for i := range m.blocks {
-		changeText(&m.blocks[i], "text", change)
+		changeText(&m.blocks[i], change)
 	}
-	changeText(&m.more, "text", change)
+	changeText(&m.more, change)
 }
 
-func changeText(o *object, name string, change func(string) string) {
-	value, ok := o.get(name)
+// changeText changes the member text of an object, if it is a text.
+func changeText(o *object, change func(string) string) {
+	value, ok := o.get("text")
 	if !ok {
 		return
 	}
 	if text, ok := readText(value); ok {
 		if changed := change(text); changed != text {
-			o.set(name, Text(changed))
+			o.set("text", Text(changed))
 		}
 	}
 }

@@ -68,9 +68,10 @@ func skipArguments(text string, i int) int {
 	end := lineEnd(text, i)
 	if text[i] == '"' || text[i] == '\'' {
 		for at := i + 1; at < end; at++ {
-			if text[at] == '\\' {
+			switch text[at] {
+			case '\\':
 				at++
-			} else if text[at] == text[i] {
+			case text[i]:
 				return at + 1
 			}
 		}

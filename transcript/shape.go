@@ -95,13 +95,13 @@ func (m *message) sanitise() bool {
 	if m.text != nil {
 		before := *m.text
 		*m.text = Sanitise(before)
-		changeText(&m.more, "text", Sanitise)
+		changeText(&m.more, Sanitise)
 		if (before == "" || blank(*m.text) && !blank(before)) && blank(m.more.text("text")) {
 			return false
 		}
 	} else {
 		m.sanitiseBlocks()
-		changeText(&m.more, "text", Sanitise)
+		changeText(&m.more, Sanitise)
 		if m.blocks != nil && len(m.blocks) == 0 && blank(m.more.text("text")) {
 			return false
 		}

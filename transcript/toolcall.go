@@ -130,7 +130,7 @@ func (c *calls) decideCall(i int, t tag) {
 	if t.cut {
 		return
 	}
-	_, child := childTag(c.text, t.end)
+	child := childTag(c.text, t.end)
 	if t.name == "function_response" || t.name == "tool_response" {
 		c.decideResponse(i, t)
 		return
@@ -210,7 +210,7 @@ func (c *calls) decideResponse(i int, t tag) {
 func (c *calls) decideFunction(i int, t tag) {
 	to := c.closer[i]
 	own := strings.HasPrefix(strings.TrimLeftFunc(t.attributes, space), "=")
-	_, child := childTag(c.text, t.end)
+	child := childTag(c.text, t.end)
 	at, json := opensJSON(c.text, t.end)
 	switch {
 	case t.cut || to < 0,
@@ -256,14 +256,14 @@ func (c *calls) arguments(i int) bool {
 	return c.arg.find(c.text, "</arg_value>", i) < len(c.text)
 }
 
-// childTag tells whether the first thing after position i is an opening tag, and its name.
-func childTag(text string, i int) (string, bool) {
+// childTag tells whether the first thing after position i is an opening tag.
+func childTag(text string, i int) bool {
 	i = skipSpace(text, i)
 	if i >= len(text) || text[i] != '<' {
-		return "", false
+		return false
 	}
 	name, _ := readName(text, skipSpace(text, i+1))
-	return name, name != "" && (name[0] >= 'a' && name[0] <= 'z')
+	return name != "" && (name[0] >= 'a' && name[0] <= 'z')
 }
 
 func (c *calls) cut(start, end int, call bool) {
