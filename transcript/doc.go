@@ -21,7 +21,7 @@
 //  1. projection (3.3): rows that do not appear go; forwarded messages get the role assistant; directives, envelopes and
 //     the calls beside texts go;
 //  2. [Sanitise] (3.5), texts of assistants only; blocks and rows that become blank go without a flag;
-//  3. structured reasoning goes, unless tools are asked for; it goes out of a model's view only by a flag;
+//  3. structured reasoning goes, unless tools are asked for, and sets the flag of cuts;
 //  4. [Redactor.Redact] (3.7), every text of every role: before the cut, so that no credential stays in part, and after the
 //     sanitiser, so that none in removed reasoning sets a flag;
 //  5. cuts (3.6): long texts to [MaxText], heavy members and encoded data out;
