@@ -95,7 +95,7 @@ func TestRedactMore(t *testing.T) {
 		`-H "Authorization: S" url`, `"authorization": "Bearer S",`, `Authorization: Bot S`, `redis://:S@host:1/2`,
 		`mongodb+srv://u:S@h/db?x=1`, `https://h/?a=1&X-Amz-Signature=S&b`, `https://h/?sig=S#x`, `AccountKey=S;Endpoint=x`,
 		`grant=x&password=S&b=c`, `token=S&b=c`, `cvv: S,`, `CARD_NUMBER=S`, `password = S`, `db_password=S`, `X-Auth-Token: S`,
-		`https://discord.com/api/webhooks/1/S`,
+		`https://discord.com/api/webhooks/1/S`, `const DB_PASSWD: string = "S"`,
 	} {
 		const value = "q7Vt2mZp9Lx4RbN8cW3dKfh1"
 		text := strings.Replace(c, "S", value, 1)

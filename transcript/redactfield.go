@@ -30,6 +30,9 @@ func fieldHits(text string, hits []hit) []hit {
 			continue
 		}
 		start, end, quoted := f.value(text, i+1)
+		if at := skipBlanks(text, end); f.sign == ':' && !quoted && masked && at < len(text) && text[at] == '=' {
+			start, end, quoted = f.value(text, at+1) // what followed the name was its type
+		}
 		if !masked && (end >= len(text) || text[end] != '&') { // no form
 			bare = end
 			continue
