@@ -2,13 +2,16 @@ package sessile
 
 // Limits of names, in UTF-16 code units as the wire contract counts them (spec/governed-state.md, 3.2).
 const (
-	MaxNamespaceLength = 128
-	MaxOwnerTypeLength = 128
-	MaxOwnerIDLength   = 256
-	MaxSlotLength      = 256
-	MaxTitleLength     = 200
-	MaxAccountLength   = 200
-	MaxBranchLength    = 100 // of a branch that is registered by name; state routes set no bound
+	MaxNamespaceLength  = 128
+	MaxOwnerTypeLength  = 128
+	MaxOwnerIDLength    = 256
+	MaxSlotLength       = 256
+	MaxTitleLength      = 200
+	MaxLabelLength      = 512
+	MaxChannelLength    = 128
+	MaxAccountLength    = 200
+	MaxSessionKeyLength = 1024
+	MaxBranchLength     = 100 // of a branch that is registered by name; state routes set no bound
 )
 
 // Limits of lists.
@@ -41,4 +44,17 @@ func DefaultQuotas() Quotas {
 		BytesPerAccount:      1 << 30,
 		ValueBytes:           1 << 20,
 	}
+}
+
+// EntryLimits bound the key-value entries behind one session key (spec/kv-tool.md, section 11). All are inclusive.
+type EntryLimits struct {
+	ValueBytes int64 // of one value
+	NameBytes  int64 // of a session key, of a namespace and of a key
+	Entries    int64 // in all namespaces together
+	Bytes      int64 // of all their names and values, which also bounds what a list may answer
+}
+
+// DefaultEntryLimits returns the documented defaults.
+func DefaultEntryLimits() EntryLimits {
+	return EntryLimits{ValueBytes: 1 << 20, NameBytes: 64 << 10, Entries: 100_000, Bytes: 64 << 20}
 }

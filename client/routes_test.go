@@ -307,7 +307,36 @@ func steps() []step {
 		{"SetStatuses", "PATCH /sessions/batch/status", func(ctx context.Context, w *world) (any, error) {
 			return w.SetStatuses(ctx, []string{w.session, "nope"}, sessile.SessionArchived)
 		}},
+		{"ListTools", "GET /tools", func(ctx context.Context, w *world) (any, error) { return w.ListTools(ctx, "k") }},
+		{"CallTool", "POST /tools/{tool}", func(ctx context.Context, w *world) (any, error) {
+			key := "k"
+			return w.CallTool(ctx, "session_state", client.ToolCall{
+				SessionKey: &key, Arguments: jsontext.Value(`{"operation":"get","namespace":"n","key":"<k>"}`), Context: client.ToolContext{Channel: "c"},
+			})
+		}},
+		{"ForkSession", "POST /sessions/{session}/fork", func(ctx context.Context, w *world) (any, error) {
+			return w.ForkSession(ctx, w.session, client.SessionFork{State: "share", Key: "agent:main:fork", Label: "l"})
+		}},
+		{"ResetSession", "POST /sessions/{session}/reset", func(ctx context.Context, w *world) (any, error) {
+			if _, err := w.UpdateSession(ctx, w.session, client.SessionInput{Status: sessile.SessionActive}); err != nil {
+				return nil, err
+			}
+			s, err := w.ResetSession(ctx, w.session)
+			w.session = s.ID
+			return s, err
+		}},
+		{"DeleteSessionKey", "DELETE /sessions", func(ctx context.Context, w *world) (any, error) {
+			return w.DeleteSessionKey(ctx, "agent:main:fork")
+		}},
+		{"ClearSessions", "POST /sessions/clear-all", func(ctx context.Context, w *world) (any, error) {
+			return w.ClearSessions(ctx)
+		}},
 		{"DeleteSession", "DELETE /sessions/{session}", func(ctx context.Context, w *world) (any, error) {
+			s, err := w.CreateSession(ctx, client.SessionInput{})
+			if err != nil {
+				return nil, err
+			}
+			w.session = s.ID
 			return w.DeleteSession(ctx, w.session)
 		}},
 		{"DeleteSessions", "POST /sessions/batch/delete", func(ctx context.Context, w *world) (any, error) {
@@ -356,6 +385,9 @@ func TestNothingIsMissing(t *testing.T) {
 	}
 	// The document and its page are for those who write clients.
 	covered["GET /openapi.json"], covered["GET /docs"] = true, true
+	for _, method := range []string{"GET", "POST", "DELETE"} {
+		covered[method+" /mcp"] = true // a protocol of its own, with clients of its own
+	}
 	for _, route := range httpapi.Routes() {
 		if !covered[route.Pattern()] {
 			t.Errorf("the client has no method for %s, or no step of TestRoutes calls it", route.Pattern())

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sessile-dev/sessile"
+	"github.com/sessile-dev/sessile/agenttool"
 	"github.com/sessile-dev/sessile/auth"
 	"github.com/sessile-dev/sessile/client"
 	"github.com/sessile-dev/sessile/httpapi"
@@ -24,9 +25,10 @@ import (
 func newHandler(store sessile.Store) http.Handler {
 	cells := state.New(store, state.Options{})
 	sessions := session.New(store, cells, session.Options{})
+	tools := agenttool.New([]agenttool.Tool{agenttool.SessionState(state.NewEntries(store, state.EntryOptions{}))}, agenttool.Options{})
 	turns := turn.New(store, cells, echo.New(), turn.Options{})
 	return httpapi.New(httpapi.Options{
-		States: cells, Observation: cells, Worldbooks: sessions, Keys: auth.NewKeys(store), Sessions: sessions, Branches: sessions, Floors: sessions, Turns: turns,
+		States: cells, Observation: cells, Worldbooks: sessions, Keys: auth.NewKeys(store), Sessions: sessions, Branches: sessions, Floors: sessions, Turns: turns, Tools: tools,
 		Version: httpapi.Version{Version: "1.2.3", Commit: "abc", Go: "go1.26", Schema: 1},
 	})
 }

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -12,6 +13,11 @@ import (
 // SessionInput are the members of a session that a caller may give, when it is made and later. What is zero is not sent:
 // a new session does without, an old one keeps what it has.
 type SessionInput struct {
+	Key                   string                `json:"key,omitzero"`      // when it is made only
+	AgentID               string                `json:"agent_id,omitzero"` // likewise
+	Channel               string                `json:"channel,omitzero"`  // likewise
+	Label                 string                `json:"label,omitzero"`
+	Pinned                *bool                 `json:"pinned,omitzero"` // later only
 	Title                 string                `json:"title,omitzero"`
 	Status                sessile.SessionStatus `json:"status,omitzero"`
 	CharacterID           string                `json:"character_id,omitzero"`
@@ -59,7 +65,13 @@ func (s Setting) MarshalJSONTo(e *jsontext.Encoder) error {
 // Session is one conversation. Members that were never given are nil.
 type Session struct {
 	ID                    string                `json:"id"`
+	Key                   string                `json:"key"`
+	AgentID               string                `json:"agent_id"`
 	Title                 *string               `json:"title"`
+	Label                 *string               `json:"label"`
+	Channel               *string               `json:"channel"`
+	PinnedAt              *int64                `json:"pinned_at"`
+	ArchivedAt            *int64                `json:"archived_at"`
 	Status                sessile.SessionStatus `json:"status"`
 	CharacterBinding      *CharacterBinding     `json:"character_binding"`
 	UserBinding           *UserBinding          `json:"user_binding"`
@@ -94,6 +106,7 @@ type UserBinding struct {
 
 // SessionQuery narrows a list of sessions; zero members do not narrow.
 type SessionQuery struct {
+	Key     string
 	Status  sessile.SessionStatus
 	Keyword string // part of the title, whatever the case
 	Paging         // sorts by created_at or updated_at
@@ -148,7 +161,7 @@ func (c *Client) CreateSession(ctx context.Context, s SessionInput) (Session, er
 // ListSessions lists the sessions of the account: GET /sessions.
 func (c *Client) ListSessions(ctx context.Context, q SessionQuery) (Page[Session], error) {
 	return callPage[Session](ctx, c, get("sessions").
-		with("status", string(q.Status)).with("keyword", q.Keyword).page(q.Paging))
+		with("status", string(q.Status)).with("keyword", q.Keyword).with("key", q.Key).page(q.Paging))
 }
 
 // GetSession reads a session: GET /sessions/{session}.
@@ -164,6 +177,43 @@ func (c *Client) UpdateSession(ctx context.Context, sessionID string, s SessionI
 // DeleteSession deletes a session with all its state: DELETE /sessions/{session}.
 func (c *Client) DeleteSession(ctx context.Context, sessionID string) (Deleted, error) {
 	return call[Deleted](ctx, c, request{method: http.MethodDelete, path: []string{"sessions", sessionID}})
+}
+
+// DeleteSessionKey deletes what a key stands for, whether or not it has a session: DELETE /sessions?key=.
+func (c *Client) DeleteSessionKey(ctx context.Context, key string) (Done, error) {
+	return call[Done](ctx, c, request{method: http.MethodDelete, path: []string{"sessions"}, query: url.Values{"key": {key}}})
+}
+
+// Done tells that something was done.
+type Done struct {
+	OK bool `json:"ok"`
+}
+
+// Cleared tells how many sessions went.
+type Cleared struct {
+	Deleted int `json:"deleted"`
+}
+
+// ClearSessions deletes all sessions but main ones, those with a channel and a few more: POST /sessions/clear-all.
+func (c *Client) ClearSessions(ctx context.Context) (Cleared, error) {
+	return call[Cleared](ctx, c, post(struct{}{}, "sessions", "clear-all"))
+}
+
+// ResetSession gives the key of a session a new session: POST /sessions/{session}/reset.
+func (c *Client) ResetSession(ctx context.Context, sessionID string) (Session, error) {
+	return call[Session](ctx, c, post(struct{}{}, "sessions", sessionID, "reset"))
+}
+
+// SessionFork says what a fork of a session gets; zero members leave it to the server.
+type SessionFork struct {
+	State string `json:"state,omitzero"` // empty, copy or share
+	Key   string `json:"key,omitzero"`
+	Label string `json:"label,omitzero"`
+}
+
+// ForkSession makes a session with the transcript of another: POST /sessions/{session}/fork.
+func (c *Client) ForkSession(ctx context.Context, sessionID string, f SessionFork) (Session, error) {
+	return call[Session](ctx, c, post(f, "sessions", sessionID, "fork"))
 }
 
 // SetStatuses archives or revives 1 to 100 sessions at once: PATCH /sessions/batch/status.

@@ -23,6 +23,7 @@ type Config struct {
 	GenerationQueueTimeout time.Duration
 
 	Quotas       sessile.Quotas
+	Entries      sessile.EntryLimits
 	AccessLog    bool
 	Log          Log
 	MaxBodyBytes int64 // of a request

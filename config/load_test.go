@@ -69,6 +69,10 @@ func TestSpellings(t *testing.T) {
 		{"quota.itemsPerAccount", "quota-items-per-account", "SESSILE_QUOTA_ITEMS_PER_ACCOUNT"},
 		{"quota.bytesPerAccount", "quota-bytes-per-account", "SESSILE_QUOTA_BYTES_PER_ACCOUNT"},
 		{"quota.valueBytes", "quota-value-bytes", "SESSILE_QUOTA_VALUE_BYTES"},
+		{"entries.valueBytes", "entries-value-bytes", "SESSILE_ENTRIES_VALUE_BYTES"},
+		{"entries.nameBytes", "entries-name-bytes", "SESSILE_ENTRIES_NAME_BYTES"},
+		{"entries.perSession", "entries-per-session", "SESSILE_ENTRIES_PER_SESSION"},
+		{"entries.bytesPerSession", "entries-bytes-per-session", "SESSILE_ENTRIES_BYTES_PER_SESSION"},
 		{"accessLog", "access-log", "SESSILE_ACCESS_LOG"},
 		{"log.level", "log-level", "SESSILE_LOG_LEVEL"},
 		{"log.format", "log-format", "SESSILE_LOG_FORMAT"},
@@ -101,6 +105,7 @@ func TestDefaults(t *testing.T) {
 		GenerationTimeout: time.Minute,
 		GenerationMode:    config.GenerationReject, GenerationQueueTimeout: 5 * time.Second,
 		Quotas:       sessile.DefaultQuotas(),
+		Entries:      sessile.DefaultEntryLimits(),
 		Log:          config.Log{Level: slog.LevelInfo, Format: config.LogAuto},
 		MaxBodyBytes: 4194304,
 	}
@@ -238,6 +243,7 @@ delivery:
 		JWT:               config.JWT{AccountClaim: "account_id"},
 		GenerationTimeout: 90 * time.Second,
 		GenerationMode:    config.GenerationReject, GenerationQueueTimeout: 5 * time.Second,
+		Entries: sessile.DefaultEntryLimits(),
 		Quotas: sessile.Quotas{
 			NamespacesPerAccount: 1, ItemsPerNamespace: 2, BytesPerNamespace: 3, ItemsPerAccount: 4, BytesPerAccount: 5,
 			ValueBytes: 6, LimitBuiltIn: true,

@@ -43,6 +43,7 @@ const settingConfig = "config"
 
 func settings() []setting {
 	quotas := sessile.DefaultQuotas()
+	entries := sessile.DefaultEntryLimits()
 	return []setting{
 		text("listen", "127.0.0.1:7474", "address to serve HTTP on, host:port", address,
 			func(c *Config) *string { return &c.Listen }),
@@ -94,6 +95,15 @@ func settings() []setting {
 			func(c *Config) *int64 { return &c.Quotas.BytesPerAccount }),
 		number("quota.valueBytes", quotas.ValueBytes, "bytes of one value of a custom slot",
 			func(c *Config) *int64 { return &c.Quotas.ValueBytes }),
+
+		number("entries.valueBytes", entries.ValueBytes, "bytes of one value of the tool session_state",
+			func(c *Config) *int64 { return &c.Entries.ValueBytes }),
+		number("entries.nameBytes", entries.NameBytes, "bytes of a namespace or a key of that tool",
+			func(c *Config) *int64 { return &c.Entries.NameBytes }),
+		number("entries.perSession", entries.Entries, "entries that one session keeps by that tool",
+			func(c *Config) *int64 { return &c.Entries.Entries }),
+		number("entries.bytesPerSession", entries.Bytes, "bytes of these entries",
+			func(c *Config) *int64 { return &c.Entries.Bytes }),
 
 		toggle("accessLog", false, "log every request; errors are logged in any case",
 			func(c *Config) *bool { return &c.AccessLog }),

@@ -30,17 +30,17 @@ func (c *call) limitRead() (restore func()) {
 
 // readBody reads the body and checks its size, then its content type, as design.md section 5 orders them. An empty body
 // has no content type; where it may be left out, c.body stays nil.
-func (h *Handler) readBody(c *call, rule bodyRule) error {
-	if c.r.ContentLength > h.maxBody {
-		h.drain(c)
-		return h.tooLarge()
+func (h *Handler) readBody(c *call, rule bodyRule, limit int64) error {
+	if c.r.ContentLength > limit {
+		drain(c, limit)
+		return tooLarge(limit)
 	}
 	restore := c.limitRead()
 	defer restore()
-	body, err := readAtMost(c.r.Body, c.r.ContentLength, h.maxBody)
+	body, err := readAtMost(c.r.Body, c.r.ContentLength, limit)
 	if errors.Is(err, errTooLarge) {
-		h.drain(c)
-		return h.tooLarge()
+		drain(c, limit)
+		return tooLarge(limit)
 	}
 	if err != nil {
 		if ctxErr := c.ctx.Err(); ctxErr != nil {
@@ -61,19 +61,19 @@ func (h *Handler) readBody(c *call, rule bodyRule) error {
 	return nil
 }
 
-func (h *Handler) tooLarge() error {
-	return sessile.Errorf(sessile.CodePayloadTooLarge, "the body is larger than %d bytes", h.maxBody)
+func tooLarge(limit int64) error {
+	return sessile.Errorf(sessile.CodePayloadTooLarge, "the body is larger than %d bytes", limit)
 }
 
 // drain reads on for a while, so that a client that is still sending gets to see the answer instead of a broken
 // connection. A client that waits for leave to send is not given it.
-func (h *Handler) drain(c *call) {
+func drain(c *call, limit int64) {
 	if strings.EqualFold(c.r.Header.Get("Expect"), "100-continue") {
 		c.header.Set("Connection", "close")
 		return
 	}
-	n, _ := io.CopyN(io.Discard, c.r.Body, 2*h.maxBody)
-	if n == 2*h.maxBody {
+	n, _ := io.CopyN(io.Discard, c.r.Body, 2*limit)
+	if n == 2*limit {
 		c.header.Set("Connection", "close")
 	}
 }

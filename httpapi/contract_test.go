@@ -140,8 +140,10 @@ func TestCodesOfOperations(t *testing.T) {
 			}
 		}
 	}
+	// Callers of a tool see these as tool_error; programs that link the library meet them as they are.
+	ofTheLibrary := []sessile.Code{sessile.CodeEntryTooLarge, sessile.CodeEntryLimit, sessile.CodeRevisionMismatch}
 	for code := range statuses {
-		if !used[code] {
+		if !used[code] && !slices.Contains(ofTheLibrary, code) {
 			t.Errorf("no operation lists %s", code)
 		}
 	}
@@ -167,7 +169,7 @@ func TestWordsAreDescribed(t *testing.T) {
 			t.Errorf("%s: the document says nullable %v", s.name, member.Value.Nullable)
 		}
 	}
-	if want := len(settings) + 2; len(input) != want {
+	if want := len(settings) + 6; len(input) != want {
 		t.Errorf("the document knows %d members to make a session with, there are %d", len(input), want)
 	}
 	name := schemas["NamespaceName"].Value

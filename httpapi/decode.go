@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessile-dev/sessile"
+	"github.com/sessile-dev/sessile/session"
 	"github.com/sessile-dev/sessile/state"
 )
 
@@ -399,6 +400,10 @@ var (
 	anyText       = textRule{}
 	slotRule      = textRule{max: sessile.MaxSlotLength}
 	titleRule     = textRule{max: sessile.MaxTitleLength}
+	labelRule     = textRule{max: sessile.MaxLabelLength}
+	keyRule       = textRule{max: sessile.MaxSessionKeyLength}
+	channelRule   = textRule{max: sessile.MaxChannelLength}
+	agentRule     = textRule{valid: session.ValidAgent, hint: "1 to 64 characters of a-z, 0-9, - and _, starting with a letter or a digit"}
 	accountRule   = textRule{max: sessile.MaxAccountLength}
 	namespaceRule = textRule{
 		max: sessile.MaxNamespaceLength, valid: state.ValidNamespace,

@@ -68,6 +68,13 @@ var statuses = map[sessile.Code]int{
 	sessile.CodeNoFloorToRegenerate:    http.StatusNotFound,
 	sessile.CodeNoUserMessage:          http.StatusNotFound,
 	sessile.CodeSessionKeyTaken:        http.StatusConflict,
+
+	sessile.CodeToolNotFound:         http.StatusNotFound,
+	sessile.CodeToolArgumentsInvalid: http.StatusBadRequest,
+	sessile.CodeToolError:            http.StatusBadRequest,
+	sessile.CodeEntryTooLarge:        http.StatusConflict,
+	sessile.CodeEntryLimit:           http.StatusConflict,
+	sessile.CodeRevisionMismatch:     http.StatusConflict,
 }
 
 // problems collects what is wrong with the fields of a request, so that a caller learns of all of it at once.

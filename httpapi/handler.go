@@ -29,7 +29,10 @@ type Options struct {
 	Branches    Branches
 	Floors      Floors
 	Turns       Turns
+	Tools       Tools
 
+	// MCP serves the tools over the Model Context Protocol; default: nobody does, and its path does not exist.
+	MCP MCP
 	// Accounts tells who asks; default: everybody is the account "default".
 	Accounts Accounts
 	// DisableClientData takes the state and observation surface away (spec/governed-state.md, 3.6); default: it is there.
@@ -63,6 +66,8 @@ type Handler struct {
 	branches    Branches
 	floors      Floors
 	turns       Turns
+	tools       Tools
+	mcp         MCP
 	accounts    Accounts
 
 	clientData bool
@@ -84,7 +89,7 @@ var _ http.Handler = (*Handler)(nil)
 // New makes a handler. It does no IO.
 func New(o Options) *Handler {
 	h := &Handler{
-		states: o.States, observation: o.Observation, worldbooks: o.Worldbooks, keys: o.Keys, sessions: o.Sessions, branches: o.Branches, floors: o.Floors, turns: o.Turns,
+		states: o.States, observation: o.Observation, worldbooks: o.Worldbooks, keys: o.Keys, sessions: o.Sessions, branches: o.Branches, floors: o.Floors, turns: o.Turns, tools: o.Tools, mcp: o.MCP,
 		accounts:   o.Accounts,
 		clientData: !o.DisableClientData,
 		checksHost: o.CheckHost,
@@ -126,7 +131,7 @@ func (everybody) Account(*http.Request) (string, error) { return "default", nil 
 func (h *Handler) register() {
 	methods := map[string][]string{}
 	for _, route := range Routes() {
-		if route.Feature && !h.clientData {
+		if route.Feature && !h.clientData || route.Path == pathMCP && h.mcp == nil {
 			continue
 		}
 		methods[route.Path] = append(methods[route.Path], route.Method)
@@ -142,12 +147,20 @@ func (h *Handler) register() {
 		}
 		slices.Sort(allowed)
 		allow := strings.Join(allowed, ", ")
-		h.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+		refuse := func(w http.ResponseWriter, r *http.Request) {
 			h.run(w, r, path, func(c *call) (reply, error) {
 				c.header.Set("Allow", allow)
 				return reply{}, sessile.Errorf(sessile.CodeMethodNotAllowed, "this path answers to %s only", allow)
 			})
-		})
+		}
+		if path != "/sessions/clear-all" {
+			h.mux.HandleFunc(path, refuse)
+			continue
+		}
+		// A pattern for all methods would be neither more nor less special than GET /sessions/{session}.
+		for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+			h.mux.HandleFunc(method+" "+path, refuse)
+		}
 	}
 	h.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { h.run(w, r, "", noRoute) })
 }
@@ -196,7 +209,7 @@ func (h *Handler) perform(c *call, route *Route) (reply, error) {
 		c.account = account
 	}
 	if route.body != noBody {
-		if err := h.readBody(c, route.body); err != nil {
+		if err := h.readBody(c, route.body, max(h.maxBody, route.maxBody)); err != nil {
 			return reply{}, err
 		}
 	}

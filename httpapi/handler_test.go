@@ -305,7 +305,9 @@ func TestAllow(t *testing.T) {
 	h := apitest.Check(t, newTestHandler(&refuser{}, nil))
 	for path, want := range map[string]string{
 		"/health":                      "GET, HEAD",
-		"/sessions":                    "GET, HEAD, POST",
+		"/sessions":                    "DELETE, GET, HEAD, POST",
+		"/sessions/clear-all":          "POST",
+		"/tools/x":                     "POST",
 		"/sessions/s":                  "DELETE, GET, HEAD, PATCH",
 		"/sessions/batch/status":       "PATCH",
 		"/sessions/s/state/values":     "DELETE",
@@ -333,7 +335,7 @@ func TestRoutes(t *testing.T) {
 		if route.Open != open {
 			t.Errorf("%s: open %v", route.Pattern(), route.Open)
 		}
-		if takesBody := route.Method == "POST" || route.Method == "PUT" || route.Method == "PATCH" || route.Path == "/sessions/{session}/state/values"; takesBody != (route.body != noBody) {
+		if takesBody := route.Method == "POST" || route.Method == "PUT" || route.Method == "PATCH" || route.Path == "/sessions/{session}/state/values"; route.Path != pathMCP && takesBody != (route.body != noBody) {
 			t.Errorf("%s: body rule %v", route.Pattern(), route.body)
 		}
 	}

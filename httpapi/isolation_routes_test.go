@@ -15,6 +15,13 @@ func withoutObjects() map[string]string {
 		"GET /sessions":            "lists what the account has: TestListsShowOwn",
 		"GET /worldbooks":          "lists what the account has: TestListsShowOwn",
 		"POST /worldbooks":         "makes one and names none",
+		"DELETE /sessions":         "answers alike whether or not there is anything under the key: TestKeysAreOfAnAccount",
+		"POST /sessions/clear-all": "deletes what the account has: TestKeysAreOfAnAccount",
+		"GET /tools":               "lists what the policy says of a key, whoever has it",
+		"POST /tools/{tool}":       "answers alike whether or not a key has a session: TestKeysAreOfAnAccount",
+		"GET /mcp":                 "names no object of its own: see package mcpserver",
+		"POST /mcp":                "the tools, as POST /tools/{tool}",
+		"DELETE /mcp":              "ends a connection of the account that opened it: see package mcpserver",
 		"DELETE /local/keys/{key}": "keys belong to the machine's owner, and only the socket beside the database reaches them",
 	}
 }
@@ -80,6 +87,8 @@ func probes() []probe {
 		{route: "GET /sessions/{session}/transcript"},
 		{route: "GET /sessions/{session}/transcript", path: "?branch_id={branch}"},
 		{route: "GET /sessions/{session}/active-run"},
+		{route: "POST /sessions/{session}/reset", body: `{}`},
+		{route: "POST /sessions/{session}/fork", body: `{"state":"copy"}`, status: 201},
 
 		{route: "GET /worldbooks/{worldbook}"},
 		{route: "PUT /worldbooks/{worldbook}", body: `{"name":"other","book":{"entries":[]}}`},

@@ -282,3 +282,30 @@ func TestListsShowOwn(t *testing.T) {
 		}
 	}
 }
+
+// What stands under a session key is the account's own: another one neither sees it nor takes it away, whether or not the
+// key has a session.
+func TestKeysAreOfAnAccount(t *testing.T) {
+	h := &houses{T: t, handler: newServer(t, httpapi.Options{Accounts: named{}})}
+	const key = "agent:main:shared"
+	call := func(account, arguments string) string {
+		_, answer := h.ask(account, "POST", "/tools/session_state", `{"session_key":"`+key+`","arguments":`+arguments+`}`)
+		return answer
+	}
+	const get = `{"operation":"get","namespace":"n","key":"k"}`
+	h.data("a", "POST", "/sessions", `{"key":"`+key+`"}`)
+	h.data("b", "POST", "/sessions", `{"key":"`+key+`"}`) // the same key is another one elsewhere
+	call("a", `{"operation":"set","namespace":"n","key":"k","value":"private"}`)
+	if got := call("b", get); got != `{"data":{"value":null}}` {
+		t.Errorf("another account reads %s", got)
+	}
+	call("b", `{"operation":"clear","namespace":"n"}`)
+	h.data("b", "POST", "/sessions/clear-all", `{}`)
+	h.data("b", "DELETE", "/sessions?key="+key, "")
+	if got := call("a", get); got != `{"data":{"value":"private"}}` {
+		t.Errorf("after another account deleted its own, the owner reads %s", got)
+	}
+	if status, _ := h.ask("a", "GET", "/sessions/"+h.data("a", "GET", "/sessions?key="+key, "", 0, "id"), ""); status != 200 {
+		t.Error("the owner's session is gone")
+	}
+}

@@ -15,8 +15,9 @@ type Route struct {
 	// further credentials.
 	Local bool
 
-	body   bodyRule
-	handle func(*Handler, *call) (reply, error)
+	body    bodyRule
+	maxBody int64 // more than other bodies may have; 0 is the same
+	handle  func(*Handler, *call) (reply, error)
 }
 
 // Pattern is the name of the route in logs.
@@ -81,6 +82,18 @@ func Routes() []Route {
 		{Method: http.MethodPost, Path: "/sessions/{session}/transcript", body: requiredBody, handle: (*Handler).ingest},
 		{Method: http.MethodGet, Path: "/sessions/{session}/transcript", handle: (*Handler).transcript},
 		{Method: http.MethodGet, Path: "/sessions/{session}/active-run", handle: (*Handler).activeRun},
+
+		{Method: http.MethodDelete, Path: "/sessions", handle: (*Handler).deleteSessionKey},
+		{Method: http.MethodPost, Path: "/sessions/clear-all", body: optionalBody, handle: (*Handler).clearSessions},
+		{Method: http.MethodPost, Path: "/sessions/{session}/reset", body: optionalBody, handle: (*Handler).resetSession},
+		{Method: http.MethodPost, Path: "/sessions/{session}/fork", body: optionalBody, handle: (*Handler).forkSession},
+
+		// The agents' tools: design.md, section 5.
+		{Method: http.MethodGet, Path: "/tools", handle: (*Handler).listTools},
+		{Method: http.MethodPost, Path: "/tools/{tool}", body: requiredBody, maxBody: maxToolBody, handle: (*Handler).callTool},
+		{Method: http.MethodGet, Path: pathMCP, handle: (*Handler).listenMCP},
+		{Method: http.MethodPost, Path: pathMCP, handle: (*Handler).sendMCP},
+		{Method: http.MethodDelete, Path: pathMCP, handle: (*Handler).endMCP},
 
 		// Keys: section 8.
 		{Method: http.MethodPost, Path: "/local/keys", Local: true, Open: true, body: requiredBody, handle: (*Handler).createKey},

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessile-dev/sessile"
+	"github.com/sessile-dev/sessile/agenttool"
 	"github.com/sessile-dev/sessile/session"
 	"github.com/sessile-dev/sessile/state"
 	"github.com/sessile-dev/sessile/turn"
@@ -33,6 +34,10 @@ type Sessions interface {
 	Update(ctx context.Context, account, id string, p session.Patch) (session.Session, error)
 	Delete(ctx context.Context, account, id string) error
 	SetStatuses(ctx context.Context, account string, ids []string, status sessile.SessionStatus) ([]session.BatchResult, error)
+	DeleteKey(ctx context.Context, account, key string) error
+	ClearAll(ctx context.Context, account string) (int, error)
+	Reset(ctx context.Context, account, id string) (session.Session, error)
+	Fork(ctx context.Context, account, id string, o session.ForkOptions) (session.Session, error)
 	DeleteMany(ctx context.Context, account string, ids []string) ([]session.BatchResult, error)
 	ActiveRun(ctx context.Context, account, sessionID string) (*sessile.Run, error)
 	Timeline(ctx context.Context, account, sessionID, branchID string, limit, offset int) ([]session.TimelineFloor, int, error)
@@ -68,6 +73,17 @@ type Turns interface {
 	Edit(ctx context.Context, account, messageID string, r turn.EditRequest) (turn.Result, error)
 	DryRun(ctx context.Context, account, sessionID string, r turn.DryRunRequest) (turn.DryRun, error)
 	Ingest(ctx context.Context, account, sessionID string, r turn.IngestRequest) (turn.Ingested, error)
+}
+
+// Tools are the agents' tools; [agenttool.Runner] is one.
+type Tools interface {
+	Tools(c agenttool.Caller) []agenttool.Tool
+	Call(ctx context.Context, c agenttool.Caller, name string, arguments []byte) (agenttool.Result, error)
+}
+
+// MCP answers a request of the Model Context Protocol for an account.
+type MCP interface {
+	ServeMCP(w http.ResponseWriter, r *http.Request, account string)
 }
 
 // Accounts tells for which account a request acts, or refuses it with one of the auth codes.

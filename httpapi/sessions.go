@@ -8,6 +8,7 @@ import (
 
 	"github.com/sessile-dev/sessile"
 	"github.com/sessile-dev/sessile/session"
+	"github.com/sessile-dev/sessile/state"
 )
 
 // settingKind is what a setting of a session may be.
@@ -86,6 +87,13 @@ func (o *object) titleAndStatus() (title *string, status sessile.SessionStatus) 
 	return title, o.status(optional)
 }
 
+func (o *object) label() *string {
+	if text, ok := o.text("label", optional, labelRule); ok {
+		return &text
+	}
+	return nil
+}
+
 func (o *object) status(p presence) sessile.SessionStatus {
 	return sessile.SessionStatus(o.choice("status", p, string(sessile.SessionActive), string(sessile.SessionArchived)))
 }
@@ -94,12 +102,11 @@ func (o *object) status(p presence) sessile.SessionStatus {
 func appendSession(b []byte, s *session.Session) []byte {
 	b = append(b, '{')
 	b = appendText(appendMember(b, "id"), s.ID)
-	b = appendMember(b, "title")
-	if s.Title == nil {
-		b = append(b, "null"...)
-	} else {
-		b = appendText(b, *s.Title)
-	}
+	b = appendText(appendMember(b, "key"), s.Key)
+	b = appendText(appendMember(b, "agent_id"), s.AgentID)
+	b = appendMaybe(appendMember(b, "title"), s.Title)
+	b = appendMaybe(appendMember(b, "label"), s.Label)
+	b = appendOptional(appendMember(b, "channel"), s.Channel)
 	b = appendText(appendMember(b, "status"), string(s.Status))
 	b = appendBinding(appendMember(b, "character_binding"), s.Settings, "character")
 	b = appendBinding(appendMember(b, "user_binding"), s.Settings, "user")
@@ -110,9 +117,26 @@ func appendSession(b []byte, s *session.Session) []byte {
 			b = appendValue(appendMember(b, setting.name), s.Settings[setting.name])
 		}
 	}
+	b = appendMark(appendMember(b, "pinned_at"), s.PinnedAt)
+	b = appendMark(appendMember(b, "archived_at"), s.ArchivedAt)
 	b = strconv.AppendInt(appendMember(b, "created_at"), s.CreatedAt, 10)
 	b = strconv.AppendInt(appendMember(b, "updated_at"), s.UpdatedAt, 10)
 	return append(b, '}')
+}
+
+func appendMaybe(b []byte, text *string) []byte {
+	if text == nil {
+		return append(b, "null"...)
+	}
+	return appendText(b, *text)
+}
+
+// appendMark appends the time of a mark, null where there is none.
+func appendMark(b []byte, at int64) []byte {
+	if at == 0 {
+		return append(b, "null"...)
+	}
+	return strconv.AppendInt(b, at, 10)
 }
 
 // appendBinding appends the character or the user of a session, or null.
@@ -133,6 +157,10 @@ func (h *Handler) createSession(c *call) (reply, error) {
 	o := openBody(c)
 	var n session.NewSession
 	n.Title, n.Status = o.titleAndStatus()
+	n.Label = o.label()
+	n.Key, _ = o.text("key", optional, keyRule)
+	n.AgentID, _ = o.text("agent_id", optional, agentRule)
+	n.Channel, _ = o.text("channel", optional, channelRule)
 	n.Settings = o.sessionSettings()
 	if err := o.done(); err != nil {
 		return reply{}, err
@@ -149,6 +177,7 @@ func (h *Handler) listSessions(c *call) (reply, error) {
 	q := openQuery(c)
 	f := sessile.SessionFilter{
 		Status:  sessile.SessionStatus(q.choice("status", string(sessile.SessionActive), string(sessile.SessionArchived))),
+		Key:     q.text("key", optional, anyText),
 		Keyword: q.text("keyword", optional, anyText),
 		Page:    q.page(sessile.DefaultPageSize, "created_at", "updated_at"),
 	}
@@ -176,6 +205,10 @@ func (h *Handler) updateSession(c *call) (reply, error) {
 	o := openBody(c)
 	var p session.Patch
 	p.Title, p.Status = o.titleAndStatus()
+	p.Label = o.label()
+	if pinned, ok := o.flag("pinned"); ok {
+		p.Pinned = &pinned
+	}
 	p.Settings = o.sessionSettings()
 	if len(o.members) == 0 && !o.unread {
 		o.problem("", wrongMissing, "at least one member is required")
@@ -203,6 +236,67 @@ func (h *Handler) deleteSession(c *call) (reply, error) {
 		return reply{}, err
 	}
 	return dataReply(http.StatusOK, deletedBody{id, true})
+}
+
+// deleteSessionKey answers DELETE /sessions?key=.
+func (h *Handler) deleteSessionKey(c *call) (reply, error) {
+	q := openQuery(c)
+	key, n := q.find("key")
+	if n != 1 {
+		q.text("key", required, anyText)
+	}
+	if err := q.done(); err != nil {
+		return reply{}, err
+	}
+	if err := h.sessions.DeleteKey(c.ctx, c.account, key); err != nil {
+		return reply{}, err
+	}
+	return dataReply(http.StatusOK, struct {
+		OK bool `json:"ok"`
+	}{true})
+}
+
+// clearSessions answers POST /sessions/clear-all.
+func (h *Handler) clearSessions(c *call) (reply, error) {
+	if err := openBody(c).done(); err != nil {
+		return reply{}, err
+	}
+	deleted, err := h.sessions.ClearAll(c.ctx, c.account)
+	if err != nil {
+		return reply{}, err
+	}
+	return dataReply(http.StatusOK, struct {
+		Deleted int `json:"deleted"`
+	}{deleted})
+}
+
+// resetSession answers POST /sessions/{session}/reset.
+func (h *Handler) resetSession(c *call) (reply, error) {
+	if err := openBody(c).done(); err != nil {
+		return reply{}, err
+	}
+	s, err := h.sessions.Reset(c.ctx, c.account, c.path("session"))
+	if err != nil {
+		return reply{}, err
+	}
+	return rawReply(http.StatusOK, appendSession(nil, &s))
+}
+
+// forkSession answers POST /sessions/{session}/fork.
+func (h *Handler) forkSession(c *call) (reply, error) {
+	o := openBody(c)
+	var f session.ForkOptions
+	f.State = state.EntrySharing(o.choice("state", optional, string(state.EntriesEmpty), string(state.EntriesCopy), string(state.EntriesShare)))
+	f.Key, _ = o.text("key", optional, keyRule)
+	f.Label = o.label()
+	if err := o.done(); err != nil {
+		return reply{}, err
+	}
+	s, err := h.sessions.Fork(c.ctx, c.account, c.path("session"), f)
+	if err != nil {
+		return reply{}, err
+	}
+	return rawReply(http.StatusCreated, appendSession(nil, &s))
 }
 
 type batchResult struct {

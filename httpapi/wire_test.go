@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessile-dev/sessile/agenttool"
 	"github.com/sessile-dev/sessile/auth"
 	"github.com/sessile-dev/sessile/httpapi"
 	"github.com/sessile-dev/sessile/internal/apitest"
@@ -53,6 +54,7 @@ func newServer(t testing.TB, options httpapi.Options) http.Handler {
 	turns := turn.New(store, cells, echo.New(), turn.Options{StateDisabled: options.DisableClientData})
 	options.States, options.Observation, options.Turns = cells, cells, turns
 	options.Keys = auth.NewKeys(store)
+	options.Tools = agenttool.New([]agenttool.Tool{agenttool.SessionState(state.NewEntries(store, state.EntryOptions{}))}, agenttool.Options{})
 	options.Sessions, options.Branches, options.Floors, options.Worldbooks = sessions, sessions, sessions, sessions
 	options.Version = httpapi.Version{Version: "1.2.3", Commit: "abc", Go: "go1.26", Schema: 1}
 	return apitest.Check(t, httpapi.New(options))
@@ -89,6 +91,9 @@ func TestWire(t *testing.T) {
 	}
 	// The document and its page have tests of their own: a golden copy here would only repeat api/openapi.yaml.
 	covered["GET /openapi.json"], covered["GET /docs"] = true, true
+	for _, method := range []string{"GET", "POST", "DELETE"} {
+		covered[method+" /mcp"] = true // the protocol has conversations of its own: see package mcpserver
+	}
 	for _, route := range httpapi.Routes() {
 		if !covered[route.Pattern()] {
 			t.Errorf("no conversation covers %s", route.Pattern())
@@ -192,6 +197,7 @@ var (
 	namePattern = regexp.MustCompile(`\b(?:(?:ses|flr|pag|msg|run|mut|wbk|key)_|branch-)[0-9]+\b`)
 	keyPattern  = regexp.MustCompile(`sessile_[a-z2-7]{8}_[a-z2-7]{52}`)
 	keyIDs      = regexp.MustCompile(`"id":"([a-z2-7]{8})"`)
+	uuidPattern = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
 	timePattern = regexp.MustCompile(`\b1[0-9]{12}\b`)
 )
 
@@ -215,6 +221,7 @@ func (n *names) hide(text string) string {
 		n.shown[id], n.real[name] = name, id
 		return name
 	})
+	text = uuidPattern.ReplaceAllString(text, "UUID")
 	return timePattern.ReplaceAllString(text, "TIME")
 }
 

@@ -71,7 +71,7 @@ func SplitKey(key string) (agent, rest string, ok bool) {
 		return "", "", false
 	}
 	agent, rest, ok = strings.Cut(key[len(agentPrefix):], ":")
-	if !ok || !validAgent(strings.ToLower(agent)) || rest == "" || strings.HasPrefix(rest, ":") {
+	if !ok || !ValidAgent(strings.ToLower(agent)) || rest == "" || strings.HasPrefix(rest, ":") {
 		return "", "", false
 	}
 	return strings.ToLower(agent), rest, true
@@ -81,7 +81,7 @@ func SplitKey(key string) (agent, rest string, ok bool) {
 const maxAgentLength = 64
 
 // ValidAgent reports whether an id fits [a-z0-9][a-z0-9_-]{0,63}.
-func validAgent(id string) bool {
+func ValidAgent(id string) bool {
 	if id == "" || len(id) > maxAgentLength {
 		return false
 	}

@@ -121,6 +121,9 @@ func (s *Service) Get(ctx context.Context, account, id string) (found Session, e
 
 // List lists the account's sessions and tells how many pass the filter.
 func (s *Service) List(ctx context.Context, account string, f sessile.SessionFilter) (sessions []Session, total int, err error) {
+	if f.Key != "" {
+		f.Key = s.options.Keys.Normalize(f.Key)
+	}
 	err = s.store.View(ctx, func(tx sessile.ReadTx) error {
 		rows, n, err := tx.Sessions(account, f)
 		if err != nil {

@@ -9,23 +9,10 @@ import (
 
 // EntryOptions tell how key-value entries behave.
 type EntryOptions struct {
-	// Limits bound what may be kept; a zero member means the default of [DefaultEntryLimits].
-	Limits EntryLimits
+	// Limits bound what may be kept; a zero member means the default of [sessile.DefaultEntryLimits].
+	Limits sessile.EntryLimits
 	// Now tells the time, for what has expired; default time.Now.
 	Now func() time.Time
-}
-
-// EntryLimits bound the key-value entries behind one session key. All are inclusive.
-type EntryLimits struct {
-	ValueBytes int64 // of one value
-	NameBytes  int64 // of a namespace, and of a key
-	Entries    int64 // in all namespaces
-	Bytes      int64 // of all names and values together, which also bounds what a list may answer
-}
-
-// DefaultEntryLimits returns the documented defaults.
-func DefaultEntryLimits() EntryLimits {
-	return EntryLimits{ValueBytes: 1 << 20, NameBytes: 64 << 10, Entries: 100_000, Bytes: 64 << 20}
 }
 
 // Entries is the use cases of key-value state: texts under a namespace and a key, which hang on a session key and not on
@@ -34,14 +21,14 @@ func DefaultEntryLimits() EntryLimits {
 // It is safe for concurrent use.
 type Entries struct {
 	store   sessile.Store
-	limits  EntryLimits
+	limits  sessile.EntryLimits
 	now     func() time.Time
 	watched watchers
 }
 
 // NewEntries makes the use cases over a store. It does no IO.
 func NewEntries(store sessile.Store, o EntryOptions) *Entries {
-	defaults := DefaultEntryLimits()
+	defaults := sessile.DefaultEntryLimits()
 	for _, l := range []struct{ given, standard *int64 }{
 		{&o.Limits.ValueBytes, &defaults.ValueBytes},
 		{&o.Limits.NameBytes, &defaults.NameBytes},

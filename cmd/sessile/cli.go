@@ -33,6 +33,7 @@ type commands struct {
 	Branches   branchesCommand   `cmd:"" help:"List, fork and delete branches."`
 	Floors     floorsCommand     `cmd:"" help:"List and show floors."`
 	Turn       turnCommand       `cmd:"" help:"Run one turn."`
+	KV         kvCommand         `cmd:"" name:"kv" help:"Read and write what agents keep by the tool session_state."`
 	Keys       keysCommand       `cmd:"" help:"Make, list and revoke the keys that let in."`
 	Lorebook   lorebookCommand   `cmd:"" help:"Convert lorebooks."`
 	Config     configCommand     `cmd:"" help:"Print the settings in force and where they came from."`

@@ -77,7 +77,11 @@ func (c *sessionsShow) Run(ctx context.Context, to streams, all *sessionsCommand
 		return s.show(func(b *strings.Builder) {
 			var f facts
 			f.add("id", text(one.ID))
+			f.add("key", text(one.Key))
 			f.add("title", optional(one.Title))
+			if one.Label != nil {
+				f.add("label", text(*one.Label))
+			}
 			f.add("status", text(string(one.Status)))
 			f.add("created", moment(one.CreatedAt))
 			f.add("updated", moment(one.UpdatedAt))
@@ -107,13 +111,15 @@ func (c *sessionsShow) Run(ctx context.Context, to streams, all *sessionsCommand
 func isGiven(v jsontext.Value) bool { return len(v) > 0 && string(v) != "null" }
 
 type sessionsCreate struct {
+	Key      string `placeholder:"KEY" help:"Stable name of the session, such as agent:main:main; one is made by default."`
+	Label    string `placeholder:"TEXT" help:"Label of the session."`
 	Title    string `placeholder:"TEXT" help:"Title of the session."`
 	Metadata string `placeholder:"JSON" help:"Metadata, an object; - reads it from standard input."`
 }
 
 // Run creates a session.
 func (c *sessionsCreate) Run(ctx context.Context, to streams, all *sessionsCommand) error {
-	input := client.SessionInput{Title: c.Title}
+	input := client.SessionInput{Title: c.Title, Key: c.Key, Label: c.Label}
 	if c.Metadata != "" {
 		metadata, err := jsonArgument(to, c.Metadata)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/sessile-dev/sessile/agenttool"
 	"github.com/sessile-dev/sessile/auth"
 	"github.com/sessile-dev/sessile/config"
 	"github.com/sessile-dev/sessile/httpapi"
@@ -24,8 +25,17 @@ type wired struct {
 // wire builds the services as the settings say and settles what the last stop left unfinished. The server and the
 // commands that open a database themselves behave alike because both come through here.
 func wire(ctx context.Context, store *sqlite.Store, settings *config.Loaded, accounts authenticate, log *slog.Logger) (wired, error) {
+	agents, err := config.ReadAgents(settings.Sections)
+	if err != nil {
+		return wired{}, fmt.Errorf("reading the configuration of agents: %w", err)
+	}
+	keyRules := keysOf(agents)
 	cells := state.New(store, state.Options{Quotas: settings.Quotas})
-	sessions := session.New(store, cells, session.Options{Logger: log})
+	entries := state.NewEntries(store, state.EntryOptions{Limits: settings.Entries})
+	sessions := session.New(store, cells, session.Options{Logger: log, Keys: keyRules})
+	tools := agenttool.New([]agenttool.Tool{agenttool.SessionState(entries)}, agenttool.Options{
+		Policy: policyOf(agents, keyRules), Normalize: keyRules.Normalize,
+	})
 	turns := turn.New(store, cells, newModel(settings.Model), turn.Options{
 		GenerationTimeout: settings.GenerationTimeout,
 		StateDisabled:     !settings.EnableClientData,
@@ -45,6 +55,7 @@ func wire(ctx context.Context, store *sqlite.Store, settings *config.Loaded, acc
 		Branches:          sessions,
 		Floors:            sessions,
 		Turns:             turns,
+		Tools:             tools,
 		Accounts:          accounts(keys),
 		Keys:              keys,
 		DisableClientData: !settings.EnableClientData,

@@ -47,7 +47,7 @@ func imports() map[string]rule {
 		// The contract of the outside, and the outside.
 		"api":     {pure: true, external: []string{"github.com/go-json-experiment/json", "github.com/goccy/go-yaml"}},
 		"auth":    {imports: []string{"."}},
-		"httpapi": {imports: []string{".", "api", "auth", "lorebook", "model", "session", "state", "turn"}},
+		"httpapi": {imports: []string{".", "agenttool", "api", "auth", "lorebook", "model", "session", "state", "turn"}},
 		"config":  {imports: []string{"."}},
 		"client":  {imports: []string{"."}, external: []string{"github.com/go-json-experiment/json"}},
 
