@@ -123,7 +123,7 @@ func (e *Entries) Set(ctx context.Context, account string, name EntryName, w Ent
 		return tx.PutEntry(home.Row, &entry)
 	})
 	if err == nil {
-		e.tell(ctx, account, changed)
+		e.tell(ctx, account, changed, name.Namespace)
 	}
 	return entry, err
 }
@@ -208,7 +208,7 @@ func (e *Entries) Delete(ctx context.Context, account string, name EntryName, ex
 		return err
 	})
 	if err == nil && deleted {
-		e.tell(ctx, account, changed)
+		e.tell(ctx, account, changed, name.Namespace)
 	}
 	return deleted, err
 }
@@ -227,7 +227,7 @@ func (e *Entries) Clear(ctx context.Context, account, sessionKey, namespace stri
 		return err
 	})
 	if err == nil && deleted > 0 {
-		e.tell(ctx, account, changed)
+		e.tell(ctx, account, changed, namespace)
 	}
 	return deleted, err
 }
