@@ -29,7 +29,7 @@ func Relay(ctx context.Context, o RelayOptions, transport mcp.Transport) error {
 	client := mcp.NewClient(implementation, &mcp.ClientOptions{
 		Capabilities: &mcp.ClientCapabilities{},
 		ResourceUpdatedHandler: func(ctx context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
-			_ = local.ResourceUpdated(ctx, r.Params)
+			_ = local.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: r.Params.URI})
 		},
 	})
 	remote, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: o.Endpoint, HTTPClient: o.HTTPClient, MaxEventSize: -1}, nil)
@@ -41,30 +41,48 @@ func Relay(ctx context.Context, o RelayOptions, transport mcp.Transport) error {
 	greeting := remote.InitializeResult()
 	local = mcp.NewServer(implementation, &mcp.ServerOptions{
 		Instructions: greeting.Instructions, Capabilities: greeting.Capabilities,
-		SubscribeHandler: func(ctx context.Context, r *mcp.SubscribeRequest) error { return remote.Subscribe(ctx, r.Params) },
+		SubscribeHandler: func(ctx context.Context, r *mcp.SubscribeRequest) error {
+			return remote.Subscribe(ctx, &mcp.SubscribeParams{URI: r.Params.URI})
+		},
 		UnsubscribeHandler: func(ctx context.Context, r *mcp.UnsubscribeRequest) error {
-			return remote.Unsubscribe(ctx, r.Params)
+			return remote.Unsubscribe(ctx, &mcp.UnsubscribeParams{URI: r.Params.URI})
 		},
 	})
+	// Each side speaks its own version of the protocol, so what a message says about that stays on its side.
 	local.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
-			switch params := r.GetParams().(type) {
+			switch params := r.GetParams().(type) { // lists may come without any
 			case *mcp.ListToolsParams:
-				return remote.ListTools(ctx, params)
+				ask := &mcp.ListToolsParams{}
+				if params != nil {
+					ask.Cursor = params.Cursor
+				}
+				return remote.ListTools(ctx, ask)
+			case *mcp.ListResourcesParams:
+				ask := &mcp.ListResourcesParams{}
+				if params != nil {
+					ask.Cursor = params.Cursor
+				}
+				return remote.ListResources(ctx, ask)
+			case *mcp.ListResourceTemplatesParams:
+				ask := &mcp.ListResourceTemplatesParams{}
+				if params != nil {
+					ask.Cursor = params.Cursor
+				}
+				return remote.ListResourceTemplates(ctx, ask)
+			case *mcp.ReadResourceParams:
+				if params != nil && method == "resources/read" {
+					return remote.ReadResource(ctx, &mcp.ReadResourceParams{URI: params.URI})
+				}
 			case *mcp.CallToolParamsRaw:
+				if params == nil {
+					break
+				}
 				arguments := params.Arguments
 				if len(arguments) == 0 {
 					arguments = json.RawMessage(`{}`)
 				}
 				return remote.CallTool(ctx, &mcp.CallToolParams{Name: params.Name, Arguments: arguments})
-			case *mcp.ListResourcesParams:
-				return remote.ListResources(ctx, params)
-			case *mcp.ListResourceTemplatesParams:
-				return remote.ListResourceTemplates(ctx, params)
-			case *mcp.ReadResourceParams:
-				if method == "resources/read" {
-					return remote.ReadResource(ctx, params)
-				}
 			}
 			return next(ctx, method, r)
 		}

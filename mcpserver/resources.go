@@ -62,7 +62,7 @@ func (c *connection) addResources() {
 			case *mcp.ListResourcesParams: // they come and go with what is written
 				return c.list(ctx, params)
 			case *mcp.ReadResourceParams: // an empty namespace fits no template
-				if method == "resources/read" {
+				if params != nil && method == "resources/read" {
 					return c.read(ctx, &mcp.ReadResourceRequest{Params: params})
 				}
 			}

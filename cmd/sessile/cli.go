@@ -34,6 +34,7 @@ type commands struct {
 	Floors     floorsCommand     `cmd:"" help:"List and show floors."`
 	Turn       turnCommand       `cmd:"" help:"Run one turn."`
 	KV         kvCommand         `cmd:"" name:"kv" help:"Read and write what agents keep by the tool session_state."`
+	MCP        mcpCommand        `cmd:"" name:"mcp" help:"Serve the tools of a session to a client of the Model Context Protocol, over standard input and output."`
 	Keys       keysCommand       `cmd:"" help:"Make, list and revoke the keys that let in."`
 	Lorebook   lorebookCommand   `cmd:"" help:"Convert lorebooks."`
 	Config     configCommand     `cmd:"" help:"Print the settings in force and where they came from."`

@@ -32,11 +32,12 @@ const (
 // server is what [listenAndServe] runs.
 type server struct {
 	handler    http.Handler
-	address    string
+	address    string // "" for none
 	socket     string // path of the Unix socket, "" for none
 	background []func(context.Context) error
 	log        *slog.Logger
-	ready      func(net.Addr) // called once, when connections are accepted
+	ready      func(net.Addr) // called once, when connections are accepted, with the first address
+	stopping   func()         // ends streams that last as long as their clients listen; nil for none
 }
 
 // listenAndServe serves until the context ends or serving fails. When it returns nothing of it runs any more, except
@@ -80,12 +81,19 @@ func listenAndServe(ctx context.Context, s server) error {
 			}
 		})
 	}
-	s.ready(listeners[0].Addr())
+	var first net.Addr
+	if len(listeners) > 0 {
+		first = listeners[0].Addr()
+	}
+	s.ready(first)
 
 	var failure error
 	select {
 	case <-ctx.Done():
 	case failure = <-failures:
+	}
+	if s.stopping != nil {
+		running.Go(s.stopping)
 	}
 	s.drain(web, abort)
 	stop()
@@ -117,11 +125,14 @@ func (s server) drain(web *http.Server, abort func()) {
 // of this machine cannot share the database, which is no reason not to serve.
 func (s server) listen(ctx context.Context) ([]net.Listener, error) {
 	var open net.ListenConfig
-	tcp, err := open.Listen(ctx, "tcp", s.address)
-	if err != nil {
-		return nil, fmt.Errorf("listening: %w", err)
+	var listeners []net.Listener
+	if s.address != "" {
+		tcp, err := open.Listen(ctx, "tcp", s.address)
+		if err != nil {
+			return nil, fmt.Errorf("listening: %w", err)
+		}
+		listeners = append(listeners, tcp)
 	}
-	listeners := []net.Listener{tcp}
 	if s.socket == "" {
 		return listeners, nil
 	}

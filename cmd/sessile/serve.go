@@ -69,6 +69,7 @@ func serve(ctx context.Context, settings *config.Loaded, accounts authenticate, 
 		socket:     store.SocketPath(),
 		background: []func(context.Context) error{services.sessions.Run},
 		log:        log,
+		stopping:   services.mcp.Close,
 		ready: func(address net.Addr) {
 			fmt.Fprintf(to.out, "sessile is listening on http://%s (database %s)\n", address, path)
 		},

@@ -10,6 +10,7 @@ import (
 	"github.com/sessile-dev/sessile/auth"
 	"github.com/sessile-dev/sessile/config"
 	"github.com/sessile-dev/sessile/httpapi"
+	"github.com/sessile-dev/sessile/mcpserver"
 	"github.com/sessile-dev/sessile/session"
 	"github.com/sessile-dev/sessile/sqlite"
 	"github.com/sessile-dev/sessile/state"
@@ -20,6 +21,7 @@ import (
 type wired struct {
 	handler  http.Handler
 	sessions *session.Service
+	mcp      *mcpserver.Server
 }
 
 // wire builds the services as the settings say and settles what the last stop left unfinished. The server and the
@@ -47,6 +49,9 @@ func wire(ctx context.Context, store *sqlite.Store, settings *config.Loaded, acc
 	}
 	keys := auth.NewKeys(store)
 	build := buildVersion()
+	protocol := mcpserver.New(mcpserver.Options{
+		Tools: tools, Entries: entries, Normalize: keyRules.Normalize, Version: build.version, Logger: log,
+	})
 	handler := httpapi.New(httpapi.Options{
 		States:            cells,
 		Observation:       cells,
@@ -56,6 +61,7 @@ func wire(ctx context.Context, store *sqlite.Store, settings *config.Loaded, acc
 		Floors:            sessions,
 		Turns:             turns,
 		Tools:             tools,
+		MCP:               protocol,
 		Accounts:          accounts(keys),
 		Keys:              keys,
 		DisableClientData: !settings.EnableClientData,
@@ -68,5 +74,5 @@ func wire(ctx context.Context, store *sqlite.Store, settings *config.Loaded, acc
 		Logger:    log,
 		AccessLog: settings.AccessLog,
 	})
-	return wired{handler: handler, sessions: sessions}, nil
+	return wired{handler: handler, sessions: sessions, mcp: protocol}, nil
 }

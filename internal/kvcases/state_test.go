@@ -1,4 +1,4 @@
-package agenttool_test
+package kvcases_test
 
 import (
 	"context"
@@ -20,7 +20,7 @@ func caller(key string) agenttool.Caller {
 	return agenttool.Caller{Account: kvcases.Account, SessionKey: &key}
 }
 
-// The cases of the sheet through the runner of this package; httpapi and mcpserver run the same table over their wires.
+// The cases of the sheet through a runner in the same process; httpapi and mcpserver run the same table over their wires.
 func TestSheetCases(t *testing.T) {
 	kvcases.Run(t, func(_ *testing.T, s *kvcases.System) kvcases.Call {
 		return func(t *testing.T, key string, arguments jsontext.Value) kvcases.Outcome {
