@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"syscall"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -103,15 +105,19 @@ func bridge(ctx context.Context, local *mcp.Server, remote *mcp.ClientSession, t
 		stop(errServerGone)
 	}()
 	err := local.Run(serving, transport)
-	closeErr := remote.Close()
+	serverFirst := errors.Is(context.Cause(serving), errServerGone)
+	_ = remote.Close() // what goes wrong with a connection that ends is nobody's business any more
 	<-gone
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil || clientLeft(err):
 		return nil
-	case errors.Is(context.Cause(serving), errServerGone) && serving.Err() != nil && err != nil:
+	case serverFirst:
 		return errServerGone
-	case err != nil:
-		return err
 	}
-	return closeErr
+	return err
+}
+
+// clientLeft reports whether a connection ended because its client did: a message may have been on its way to it.
+func clientLeft(err error) bool {
+	return errors.Is(err, io.ErrClosedPipe) || errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE)
 }

@@ -141,7 +141,7 @@ func (s *Server) Serve(ctx context.Context, c agenttool.Caller, transport mcp.Tr
 		c.SessionKey = &key
 	}
 	err := s.connect(c).Run(ctx, transport)
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || clientLeft(err) {
 		return nil //nolint:nilerr // the end of the context is how this ends
 	}
 	return err
