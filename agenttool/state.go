@@ -55,9 +55,9 @@ const sessionStateParameters = `{
 const sessionStateResult = `{
   "type": "object",
   "properties": {
-    "value": {"type": ["string", "null"], "description": "What get found; null when there is nothing."},
+    "value": {"anyOf": [{"type": "string"}, {"type": "null"}], "description": "What get found; null when there is nothing."},
     "ok": {"type": "boolean", "description": "set kept the value."},
-    "deleted": {"type": ["boolean", "integer"], "description": "Whether delete removed an entry; how many entries clear removed."},
+    "deleted": {"anyOf": [{"type": "boolean"}, {"type": "integer"}], "description": "Whether delete removed an entry; how many entries clear removed."},
     "entries": {"type": "array", "description": "What list found, in the order of the keys' bytes.", "items": {
       "type": "object",
       "properties": {
@@ -65,14 +65,14 @@ const sessionStateResult = `{
         "value": {"type": "string"},
         "revision": {"type": "integer"},
         "updated_at": {"type": "integer"},
-        "expires_at": {"type": ["integer", "null"]}
+        "expires_at": {"anyOf": [{"type": "integer"}, {"type": "null"}]}
       },
       "required": ["key", "value"]
     }},
     "next_cursor": {"type": "string", "description": "There are more entries; hand it over as cursor."},
-    "revision": {"type": ["integer", "null"]},
-    "updated_at": {"type": ["integer", "null"]},
-    "expires_at": {"type": ["integer", "null"]}
+    "revision": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+    "updated_at": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+    "expires_at": {"anyOf": [{"type": "integer"}, {"type": "null"}]}
   }
 }`
 
