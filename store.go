@@ -70,8 +70,7 @@ type SessionWriter interface {
 	DeleteSession(*Session) error
 	// RetireSession hides the session like a deleted one, but keeps its transcript, until the key is deleted.
 	RetireSession(*Session) error
-	// PurgeDeleted removes up to limit rows of deleted sessions and homes and of expired entries, and reports whether any
-	// are left.
+	// PurgeDeleted removes up to limit rows of deleted sessions and homes and reports whether any are left.
 	PurgeDeleted(limit int) (more bool, err error)
 }
 
@@ -84,6 +83,8 @@ type EntryReader interface {
 	Entries(home int64, filter EntryFilter) ([]Entry, error)
 	// HomeKeys lists the session keys that lead to a home.
 	HomeKeys(home int64) ([]string, error)
+	// NextExpiry is when the next entry expires, 0 if none ever does.
+	NextExpiry() (int64, error)
 	// EntryNamespaces lists the namespaces that hold entries, in byte order.
 	EntryNamespaces(home int64) ([]string, error)
 }
@@ -103,6 +104,8 @@ type EntryWriter interface {
 	PutEntry(home int64, e *Entry) error
 	// DeleteEntry reports whether there was such an entry.
 	DeleteEntry(home int64, namespace, key string) (bool, error)
+	// PurgeExpired removes up to limit entries that have expired by the transaction's time.
+	PurgeExpired(limit int) error
 	// ClearEntries removes a namespace and tells how many of its entries had not expired by now.
 	ClearEntries(home int64, namespace string, now int64) (int64, error)
 }

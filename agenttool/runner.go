@@ -75,7 +75,7 @@ func (r *Runner) Call(ctx context.Context, c Caller, name string, arguments []by
 	if !ok {
 		a = Arguments{}
 		if faults := t.check(a); faults != nil {
-			return Result{}, t.refuse(faults, "the arguments are no JSON object")
+			return Result{}, t.refuse(faults, "the arguments are no JSON object", arguments)
 		}
 	}
 	delete(a, sessionArgument)
@@ -83,13 +83,13 @@ func (r *Runner) Call(ctx context.Context, c Caller, name string, arguments []by
 		a.set(sessionArgument, *c.SessionKey)
 	}
 	if faults := t.check(a); faults != nil {
-		return Result{}, t.refuse(faults, "")
+		return Result{}, t.refuse(faults, "", arguments)
 	}
 	if r.options.BeforeCall != nil {
 		if replaced := r.options.BeforeCall(ctx, c, t.Name, a); replaced != nil {
 			a = replaced
 			if faults := t.check(a); faults != nil {
-				return Result{}, t.refuse(faults, "")
+				return Result{}, t.refuse(faults, "", nil) // what replaced them is not the caller's
 			}
 		}
 	}
@@ -151,9 +151,12 @@ func sortedNames(types map[string]string) []string {
 	return names
 }
 
-// refuse says all that is wrong with the arguments (spec/kv-tool.md, section 6). The arguments are not repeated: what an
-// agent sent, it knows, and they may hold what a log must not.
-func (t *Tool) refuse(f *Faults, why string) error {
+// repeatedArguments bounds how much of its arguments a refused call gets to see again.
+const repeatedArguments = 1000
+
+// refuse says all that is wrong with the arguments and repeats them as they came, without what the runner put in
+// (spec/kv-tool.md, section 6).
+func (t *Tool) refuse(f *Faults, why string, arguments []byte) error {
 	var parts []string
 	if why != "" {
 		parts = append(parts, why)
@@ -164,8 +167,16 @@ func (t *Tool) refuse(f *Faults, why string) error {
 	for _, m := range f.Mismatch {
 		parts = append(parts, m[0]+" must be of type "+m[1]+", not "+m[2])
 	}
+	message := t.Name + " was not run: " + strings.Join(parts, "; ") + "."
+	if len(arguments) > 0 {
+		shown := strings.ToValidUTF8(string(arguments[:min(len(arguments), repeatedArguments)]), "\ufffd")
+		if len(arguments) > repeatedArguments {
+			shown += "…"
+		}
+		message += " It was called with " + shown + "."
+	}
 	err := sessile.Errorf(sessile.CodeToolArgumentsInvalid,
-		"%s was not run: %s. Do not send the same arguments again; ask the user if you do not know what to send.", t.Name, strings.Join(parts, "; "))
+		"%s Do not send the same arguments again; ask the user if you do not know what to send.", message)
 	err.Details = f
 	return err
 }

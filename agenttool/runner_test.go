@@ -58,7 +58,7 @@ func TestArguments(t *testing.T) {
 func TestNames(t *testing.T) {
 	tools := agenttool.New([]agenttool.Tool{echoTool("list_2"), echoTool("list")}, agenttool.Options{})
 	for name, found := range map[string]bool{
-		"list": true, " list ": true, `"list"`: true, "functions_list": true, "list_7": true, "list_2": true, "list_x": false,
+		"list": true, "\tlist ": true, `"list"`: true, "functions_list": true, "list_7": true, "list_2": true, "list_x": false,
 		"List": false, "": false, "_3": false,
 	} {
 		_, err := tools.Call(t.Context(), caller("k"), name, []byte(`{"a":"x"}`))

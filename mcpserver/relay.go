@@ -38,7 +38,6 @@ func Relay(ctx context.Context, o RelayOptions, transport mcp.Transport) error {
 	if err != nil {
 		return fmt.Errorf("connecting to %s: %w", o.Endpoint, err)
 	}
-	defer remote.Close()
 
 	greeting := remote.InitializeResult()
 	local = mcp.NewServer(implementation, &mcp.ServerOptions{

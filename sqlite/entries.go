@@ -9,6 +9,8 @@ const (
 	sqlHome = `SELECT h.id, h.account, h.entries, h.bytes
 FROM account a JOIN home_key k ON k.account = a.id AND k.key = ?2 JOIN home h ON h.id = k.home WHERE a.name = ?1`
 
+	sqlNextExpiry = `SELECT min(expires_at) FROM entry WHERE expires_at IS NOT NULL`
+
 	sqlHomeKeys = `SELECT key FROM home_key WHERE home = ?`
 
 	entryColumns = `e.namespace, e.key, v.value, e.revision, e.updated_at, e.expires_at`
@@ -224,20 +226,28 @@ type foundEntry struct {
 	revision, size int64
 }
 
-// purgeEntries removes up to limit entries that expired or whose home is gone, and tells how many it found.
-func (t *tx) purgeEntries(limit int64) (removed int64, err error) {
+func (t *readTx) NextExpiry() (at int64, err error) {
+	_, err = t.oneRow(sqlNextExpiry, func(r *sqliteconn.Rows) { at = r.Int64(0) })
+	return at, err
+}
+
+func (t *tx) PurgeExpired(limit int) error {
 	expired, err := list(t.query(sqlExpiredEntries, t.now, limit), func(r *sqliteconn.Rows) foundEntry {
 		return foundEntry{r.Int64(0), r.Text(1), r.Text(2), r.Int64(3), r.Int64(4)}
 	})
 	if err != nil {
-		return 0, err
+		return err
 	}
 	for _, e := range expired {
 		if err := t.removeEntry(e.home, e.namespace, e.key, e.revision, e.size); err != nil {
-			return removed, err
+			return err
 		}
-		removed++
 	}
+	return nil
+}
+
+// purgeEntries removes up to limit entries whose home is gone, and tells how many it found.
+func (t *tx) purgeEntries(limit int64) (removed int64, err error) {
 	for removed < limit {
 		home := int64(0)
 		found, err := t.conn.One(sqlDeletedHome, func(r *sqliteconn.Rows) { home = r.Int64(0) })

@@ -85,6 +85,7 @@ func planned() []struct{ name, sql string } {
 		{"value of an entry", sqlDropEntryValue},
 		{"delete entry", sqlDeleteEntry},
 		{"clear entries", sqlClearEntries},
+		{"next expiry", sqlNextExpiry},
 		{"expired entries", sqlExpiredEntries},
 		{"deleted home", sqlDeletedHome},
 		{"entries of a home", sqlHomeEntries},

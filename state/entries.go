@@ -24,6 +24,7 @@ type Entries struct {
 	limits  sessile.EntryLimits
 	now     func() time.Time
 	watched watchers
+	expires chan struct{} // holds at most one signal: an entry was written that expires
 }
 
 // NewEntries makes the use cases over a store. It does no IO.
@@ -42,7 +43,7 @@ func NewEntries(store sessile.Store, o EntryOptions) *Entries {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Entries{store: store, limits: o.Limits, now: o.Now}
+	return &Entries{store: store, limits: o.Limits, now: o.Now, expires: make(chan struct{}, 1)}
 }
 
 // EntryName names an entry.
@@ -124,6 +125,9 @@ func (e *Entries) Set(ctx context.Context, account string, name EntryName, w Ent
 	})
 	if err == nil {
 		e.tell(ctx, account, changed, name.Namespace)
+		if entry.ExpiresAt != 0 {
+			e.wake()
+		}
 	}
 	return entry, err
 }

@@ -104,7 +104,7 @@ func (c *mcpCommand) serveFile(ctx context.Context, to streams, transport mcp.Tr
 	served := make(chan error, 1)
 	err = listenAndServe(serving, server{
 		handler: services.handler, socket: store.SocketPath(), log: log, stopping: services.mcp.Close,
-		background: []func(context.Context) error{services.sessions.Run},
+		background: services.background(),
 		ready: func(net.Addr) {
 			go func() {
 				served <- services.mcp.Serve(serving, caller, transport)

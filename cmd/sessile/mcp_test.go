@@ -4,6 +4,7 @@ import (
 	"context"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +15,8 @@ import (
 func protocolClient(t *testing.T, dir string, env []string, flags ...string) *mcp.ClientSession {
 	t.Helper()
 	command := exec.Command("sessile", append([]string{"mcp"}, flags...)...)
-	command.Dir, command.Env = dir, append(env, "GORACE="+noRaceSleep)
+	command.Dir = dir
+	command.Env = slices.Concat(env, []string{"GORACE=" + noRaceSleep})
 	var complaints strings.Builder
 	command.Stderr = &complaints
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)

@@ -67,7 +67,7 @@ func serve(ctx context.Context, settings *config.Loaded, accounts authenticate, 
 		handler:    services.handler,
 		address:    settings.Listen,
 		socket:     store.SocketPath(),
-		background: []func(context.Context) error{services.sessions.Run},
+		background: services.background(),
 		log:        log,
 		stopping:   services.mcp.Close,
 		ready: func(address net.Addr) {

@@ -21,7 +21,13 @@ import (
 type wired struct {
 	handler  http.Handler
 	sessions *session.Service
+	entries  *state.Entries
 	mcp      *mcpserver.Server
+}
+
+// background is the work that goes on beside requests.
+func (w wired) background() []func(context.Context) error {
+	return []func(context.Context) error{w.sessions.Run, w.entries.Run}
 }
 
 // wire builds the services as the settings say and settles what the last stop left unfinished. The server and the
@@ -74,5 +80,5 @@ func wire(ctx context.Context, store *sqlite.Store, settings *config.Loaded, acc
 		Logger:    log,
 		AccessLog: settings.AccessLog,
 	})
-	return wired{handler: handler, sessions: sessions, mcp: protocol}, nil
+	return wired{handler: handler, sessions: sessions, entries: entries, mcp: protocol}, nil
 }

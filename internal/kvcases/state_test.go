@@ -72,7 +72,7 @@ func TestRevisions(t *testing.T) {
 		`tool_error: there is no such entry, its revision is 0 {"current_revision":0,"current_value":null}`)
 	expect(t, say(`{"operation":"set","namespace":"n","key":"k","value":"c","expected_revision":"1"}`),
 		`tool_arguments_invalid: session_state was not run: expected_revision must be of type integer, not string. `+
-			`Do not send the same arguments again; ask the user if you do not know what to send. {"missing":[],"mismatch":[["expected_revision","integer","string"]]}`)
+			`It was called with {"operation":"set","namespace":"n","key":"k","value":"c","expected_revision":"1"}. Do not send the same arguments again; ask the user if you do not know what to send. {"missing":[],"mismatch":[["expected_revision","integer","string"]]}`)
 	expect(t, say(`{"operation":"get","namespace":"n","key":"k","include_meta":true}`), `{"value":null,"revision":null,"updated_at":null,"expires_at":null}`)
 }
 
