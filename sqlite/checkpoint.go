@@ -77,7 +77,11 @@ func (c *checkpointer) betweenBatches() {
 }
 
 func (c *checkpointer) finish(mode sqlite3.CheckpointMode) {
-	if _, _, err := c.writer.Raw().WALCheckpoint("main", mode); err != nil {
+	_, _, err := c.writer.Raw().WALCheckpoint("main", mode)
+	if errors.Is(err, sqlite3.BUSY) {
+		return // the helper or a reader is at work; the next batch tries again
+	}
+	if err != nil {
 		c.logger.Warn("checkpoint between batches", "error", err)
 	}
 	if mode == sqlite3.CHECKPOINT_RESTART {
