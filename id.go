@@ -20,6 +20,7 @@ const (
 	PrefixMutation = "mut_"
 	PrefixRequest  = "req_"
 
+	PrefixNotice    = "ntc_"
 	PrefixWorldbook = "wbk_"
 )
 
@@ -86,15 +87,25 @@ func (g IDs) read(b []byte) {
 }
 
 // MutationID is the public id of the mutation with a sequence number. It needs no column and no index.
-func MutationID(seq int64) string {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], uint64(seq))
-	return encodeID(PrefixMutation, b[:])
-}
+func MutationID(seq int64) string { return numberID(PrefixMutation, seq) }
 
 // ParseMutationID is the inverse of [MutationID]; ok is false for any other text.
-func ParseMutationID(id string) (seq int64, ok bool) {
-	text, found := strings.CutPrefix(id, PrefixMutation)
+func ParseMutationID(id string) (seq int64, ok bool) { return parseNumberID(PrefixMutation, id) }
+
+// NoticeID is the public id of the notice with a row number.
+func NoticeID(row int64) string { return numberID(PrefixNotice, row) }
+
+// ParseNoticeID is the inverse of [NoticeID]; ok is false for any other text.
+func ParseNoticeID(id string) (row int64, ok bool) { return parseNumberID(PrefixNotice, id) }
+
+func numberID(prefix string, number int64) string {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], uint64(number))
+	return encodeID(prefix, b[:])
+}
+
+func parseNumberID(prefix, id string) (number int64, ok bool) {
+	text, found := strings.CutPrefix(id, prefix)
 	if !found || len(text) != 13 {
 		return 0, false
 	}
@@ -102,9 +113,9 @@ func ParseMutationID(id string) (seq int64, ok bool) {
 	if err != nil || len(b) != 8 {
 		return 0, false
 	}
-	seq = int64(binary.BigEndian.Uint64(b))
-	if seq <= 0 || MutationID(seq) != id {
+	number = int64(binary.BigEndian.Uint64(b))
+	if number <= 0 || numberID(prefix, number) != id {
 		return 0, false
 	}
-	return seq, true
+	return number, true
 }

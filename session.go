@@ -26,6 +26,14 @@ type Session struct {
 	PinnedAt   int64  // 0 is not pinned
 	ArchivedAt int64  // 0 is not archived
 
+	DisplayName string
+	Subject     string
+	ChatType    string // direct, group, channel; "" for unknown
+	SpawnedBy   string // key of the session that spawned this one; "" for none, as for the next two
+	ParentKey   string // key of the parent of a thread
+	OwnerKey    string // key of the session that owns it
+	Details     []byte // JSON object, or nil; the session package knows its members
+
 	Worldbook   int64 // row of the bound worldbook; 0 for none
 	WorldbookID string
 
@@ -47,6 +55,22 @@ type SessionFilter struct {
 	Status  SessionStatus
 	Keyword string // case-insensitive part of the title
 	Page    Page   // sorts by created_at or updated_at
+}
+
+// SessionSelection narrows what [SessionReader.ListSessions] walks over; zero members do not narrow.
+type SessionSelection struct {
+	Archived bool   // archived ones alone, else those that are not
+	Of       string // only the session with this key, and those that it spawned, is the parent of or owns
+	Agent    string
+	Label    string // exactly this one
+	Since    int64  // updated then or later
+	After    *SessionPlace
+}
+
+// SessionPlace is a place in the order of [SessionReader.ListSessions]: behind the session with these values.
+type SessionPlace struct {
+	PinnedAt, UpdatedAt int64
+	Key                 string
 }
 
 // MainBranch is the branch every session has.

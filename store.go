@@ -30,6 +30,7 @@ type ReadTx interface {
 	WorldbookReader
 	APIKeyReader
 	EntryReader
+	EventReader
 }
 
 // Tx reads and writes. Reads see what the transaction wrote.
@@ -44,6 +45,7 @@ type Tx interface {
 	WorldbookWriter
 	APIKeyWriter
 	EntryWriter
+	EventWriter
 
 	// Now is the transaction's time in milliseconds since the Unix epoch. It is the same for the whole transaction and
 	// never smaller than that of one committed before.
@@ -57,6 +59,14 @@ type SessionReader interface {
 	// SessionByKey finds the session behind a key.
 	SessionByKey(account, key string) (Session, bool, error)
 	Sessions(account string, filter SessionFilter) (sessions []Session, total int, err error)
+	// ListSessions visits sessions, pinned ones first by the time of the pin, then by UpdatedAt, the newest first, and by
+	// key, until visit returns false or an error. visit must not use the transaction.
+	ListSessions(account string, selection SessionSelection, visit func(*Session) (bool, error)) error
+	// Children lists the keys of sessions that one of the parents spawned and that were updated at or after since, by parent,
+	// in the order of keys.
+	Children(account string, parents []string, since int64) (map[string][]string, error)
+	// RetiredSession finds an earlier session behind a key that was reset.
+	RetiredSession(account, key, id string) (Session, bool, error)
 }
 
 // SessionWriter changes sessions and accounts.
@@ -64,8 +74,10 @@ type SessionWriter interface {
 	// AddSession inserts the session, its main branch and its built-in namespace, and fills in the rows. An account
 	// is made at first sight.
 	AddSession(*Session) error
-	// UpdateSession writes title, label, status, PinnedAt, settings, worldbook and UpdatedAt.
+	// UpdateSession writes all but ids, account, key, agent and CreatedAt.
 	UpdateSession(*Session) error
+	// TouchSession writes Details and UpdatedAt alone.
+	TouchSession(*Session) error
 	// DeleteSession hides the session and all earlier ones behind its key, and gives back everything it counted for.
 	DeleteSession(*Session) error
 	// RetireSession hides the session like a deleted one, but keeps its transcript, until the key is deleted.
@@ -178,6 +190,14 @@ type MessageReader interface {
 	// Story lists the messages on the active pages of the ancestors of a floor, and with own set of the floor itself,
 	// oldest first, over at most maxFloors floors. An ancestor that was replaced by its child on the way is left out.
 	Story(floor int64, own bool, maxFloors int) ([]Message, error)
+	// StoryLength counts the messages of the story that ends with a floor.
+	StoryLength(floor int64) (int, error)
+	// StoryTail lists up to limit messages of that story, oldest first: the newest but for the skip that are newer still.
+	StoryTail(floor int64, skip, limit int) ([]Message, error)
+	// StoryHead lists the first messages of that story by one role, up to limit, oldest first.
+	StoryHead(floor int64, role string, limit int) ([]Message, error)
+	// StoryPlace finds the place of a message in that story, from 1.
+	StoryPlace(floor int64, messageID string) (place int, found bool, err error)
 }
 
 // MessageWriter changes content.

@@ -43,7 +43,37 @@ SELECT ` + messageColumns + `
 FROM line l CROSS JOIN content_page p ON p.floor = l.id AND p.active = 1 CROSS JOIN message m ON m.page = p.id
 WHERE l.told = 1 AND m.hidden = 0
 ORDER BY l.depth DESC, p.kind, p.page_no, m.seq`
+
+	// storyOrder gives every message of a story its place from the end, without reading what it says.
+	storyRows = `WITH RECURSIVE line (id, parent, told, depth) AS (
+  SELECT f.id, f.parent, 1, 0 FROM floor f WHERE f.id = ?1
+  UNION ALL
+  SELECT f.id, f.parent, f.superseded_by IS NOT l.id, l.depth + 1 FROM line l JOIN floor f ON f.id = l.parent WHERE l.depth < ?2)
+`
+	storyFrom = `FROM line l CROSS JOIN content_page p ON p.floor = l.id AND p.active = 1 CROSS JOIN message m ON m.page = p.id
+WHERE l.told = 1 AND m.hidden = 0`
+	sqlStoryLength = storyRows + `SELECT count(*) ` + storyFrom
+	sqlStoryTail   = storyRows + `SELECT ` + messageColumns + ` FROM (
+  SELECT m.id AS id, row_number() OVER () AS n FROM (
+    SELECT m.id AS id ` + storyFrom + `
+    ORDER BY l.depth, p.kind DESC, p.page_no DESC, m.seq DESC LIMIT ?4 OFFSET ?3) m) t
+CROSS JOIN message m ON m.id = t.id JOIN content_page p ON p.id = m.page
+ORDER BY t.n DESC`
+	sqlStoryHead = storyRows + `SELECT ` + messageColumns + ` FROM (
+  SELECT m.id AS id, row_number() OVER () AS n FROM (
+    SELECT m.id AS id ` + storyFrom + ` AND m.role = ?3
+    ORDER BY l.depth DESC, p.kind, p.page_no, m.seq LIMIT ?4) m) t
+CROSS JOIN message m ON m.id = t.id JOIN content_page p ON p.id = m.page
+ORDER BY t.n`
+	sqlStoryPlace = storyRows + `SELECT t.n FROM (
+  SELECT m.id AS id, row_number() OVER () AS n FROM (
+    SELECT m.id AS id ` + storyFrom + `
+    ORDER BY l.depth DESC, p.kind, p.page_no, m.seq) m) t
+WHERE t.id = (SELECT id FROM message WHERE public_id = ?3)`
 )
+
+// wholeStory bounds how far back a story is counted.
+const wholeStory = 1 << 20
 
 func readMessage(r *sqliteconn.Rows) sessile.Message {
 	return sessile.Message{
@@ -102,6 +132,30 @@ func (t *readTx) PageMessages(page int64) ([]sessile.Message, error) {
 
 func (t *readTx) Story(floor int64, own bool, maxFloors int) ([]sessile.Message, error) {
 	return list(t.query(sqlStory, floor, maxFloors-1, own), readMessage)
+}
+
+func (t *readTx) StoryLength(floor int64) (length int, err error) {
+	_, err = t.oneRow(sqlStoryLength, func(r *sqliteconn.Rows) { length = r.Int(0) }, floor, wholeStory)
+	return length, err
+}
+
+// Most floors tell something, so the newest messages stand on about as many floors; only when they do not, all are looked at.
+func (t *readTx) StoryTail(floor int64, skip, limit int) ([]sessile.Message, error) {
+	near := skip + limit
+	messages, err := list(t.query(sqlStoryTail, floor, near, skip, limit), readMessage)
+	if err != nil || len(messages) == limit {
+		return messages, err
+	}
+	return list(t.query(sqlStoryTail, floor, wholeStory, skip, limit), readMessage)
+}
+
+func (t *readTx) StoryHead(floor int64, role string, limit int) ([]sessile.Message, error) {
+	return list(t.query(sqlStoryHead, floor, wholeStory, role, limit), readMessage)
+}
+
+func (t *readTx) StoryPlace(floor int64, messageID string) (place int, found bool, err error) {
+	found, err = t.oneRow(sqlStoryPlace, func(r *sqliteconn.Rows) { place = r.Int(0) }, floor, wholeStory, messageID)
+	return place, found, err
 }
 
 func (t *tx) AddPage(p *sessile.ContentPage) error {

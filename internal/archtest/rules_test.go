@@ -28,12 +28,13 @@ func imports() map[string]rule {
 		"transcript": {pure: true, imports: []string{"."}, external: []string{"github.com/go-json-experiment/json"}},
 
 		// The use cases: they know no driver, no HTTP and no command.
-		"state":   {pure: true, imports: []string{"."}},
-		"session": {pure: true, imports: []string{".", "state"}},
-		"turn":    {pure: true, imports: []string{".", "lorebook", "model", "session", "state"}},
+		"state":     {pure: true, imports: []string{"."}},
+		"changelog": {pure: true, imports: []string{"."}},
+		"session":   {pure: true, imports: []string{".", "changelog", "state", "transcript"}},
+		"turn":      {pure: true, imports: []string{".", "changelog", "lorebook", "model", "session", "state", "transcript"}},
 
 		// The agents' tools: handlers over the use cases.
-		"agenttool": {pure: true, imports: []string{".", "state"}},
+		"agenttool": {pure: true, imports: []string{".", "changelog", "session", "state", "transcript"}},
 
 		// The drivers: the root, and nothing that decides.
 		"sqlite":              {imports: []string{".", "internal/sqliteconn"}},
@@ -47,7 +48,7 @@ func imports() map[string]rule {
 		// The contract of the outside, and the outside.
 		"api":       {pure: true, external: []string{"github.com/go-json-experiment/json", "github.com/goccy/go-yaml"}},
 		"auth":      {imports: []string{"."}},
-		"httpapi":   {imports: []string{".", "agenttool", "api", "auth", "lorebook", "model", "session", "state", "turn"}},
+		"httpapi":   {imports: []string{".", "agenttool", "api", "auth", "changelog", "lorebook", "model", "session", "state", "turn"}},
 		"mcpserver": {imports: []string{".", "agenttool", "state"}},
 		"config":    {imports: []string{"."}},
 		"client":    {imports: []string{"."}, external: []string{"github.com/go-json-experiment/json"}},
