@@ -221,7 +221,7 @@ func (s *Service) Transcript(ctx context.Context, account, sessionID, branch str
 		if err != nil {
 			return err
 		}
-		all, err := transcript(tx, &session, branch)
+		all, err := readTranscript(tx, &session, branch)
 		total = len(all)
 		rows = all[min(offset, total):min(offset+limit, total)]
 		return err
@@ -229,8 +229,8 @@ func (s *Service) Transcript(ctx context.Context, account, sessionID, branch str
 	return rows, total, err
 }
 
-// transcript reads what a branch tells, oldest first.
-func transcript(tx sessile.ReadTx, session *sessile.Session, branch string) ([]sessile.Message, error) {
+// readTranscript reads what a branch tells, oldest first.
+func readTranscript(tx sessile.ReadTx, session *sessile.Session, branch string) ([]sessile.Message, error) {
 	b, found, err := tx.Branch(session.Row, branch)
 	if err != nil || !found {
 		return nil, err

@@ -10,6 +10,8 @@ type Keys struct {
 	DefaultAgent string
 	// MainKey is the rest of the key of an agent's main session; default main.
 	MainKey string
+	// Global has one session, global, be the main one of everybody (session.scope).
+	Global bool
 }
 
 // DefaultAgent is the agent that is always there, unless others are configured.

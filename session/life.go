@@ -42,6 +42,10 @@ func (s *Service) Reset(ctx context.Context, account, id string) (next Session, 
 		if err := tx.RetireSession(&row); err != nil {
 			return err
 		}
+		// What the session watched it watched for the sake of the conversation that ends (spec/session-tools.md, 7.8).
+		if err := tx.ForgetWatcher(account, row.Key); err != nil {
+			return err
+		}
 		fresh := row
 		fresh.Row, fresh.ID = 0, s.options.IDs.New(sessile.PrefixSession)
 		fresh.CreatedAt, fresh.UpdatedAt = tx.Now(), tx.Now()
@@ -99,7 +103,7 @@ func (s *Service) Fork(ctx context.Context, account, id string, o ForkOptions) (
 
 // copyTranscript puts what the main branch of the source tells into one floor of the fork, with or without its state.
 func (s *Service) copyTranscript(tx sessile.Tx, source, fork *sessile.Session, withState bool) error {
-	rows, err := transcript(tx, source, sessile.MainBranch)
+	rows, err := readTranscript(tx, source, sessile.MainBranch)
 	if err != nil || len(rows) == 0 && !withState {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sessile-dev/sessile"
 	"github.com/sessile-dev/sessile/state"
+	"github.com/sessile-dev/sessile/transcript"
 )
 
 // Options tell how a service behaves.
@@ -23,6 +24,16 @@ type Options struct {
 	Logger *slog.Logger
 	// PurgeBatch is how many rows of a deleted session one transaction removes; default 500.
 	PurgeBatch int
+	// Visibility decides which sessions agents see of each other; the zero value is the documented default.
+	Visibility Visibility
+	// View shows transcripts to agents; default one that masks by the built-in rules.
+	View *transcript.View
+	// Models are what sessions may choose from; the zero value knows none.
+	Models Models
+	// Announce is called after the commit of what is in the log of changes; default nothing.
+	Announce func()
+	// Now tells the time for what is read; default time.Now.
+	Now func() time.Time
 	// PurgeRetry is how long the clean-up waits after an error; default one second.
 	PurgeRetry time.Duration
 }
@@ -40,6 +51,15 @@ func New(store sessile.Store, cells *state.Service, options Options) *Service {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
+	if options.View == nil {
+		options.View = transcript.NewView(nil)
+	}
+	if options.Announce == nil {
+		options.Announce = func() {}
+	}
+	if options.Now == nil {
+		options.Now = time.Now
+	}
 	if options.PurgeBatch == 0 {
 		options.PurgeBatch = 500
 	}
@@ -55,7 +75,8 @@ func New(store sessile.Store, cells *state.Service, options Options) *Service {
 func (s *Service) Create(ctx context.Context, account string, n NewSession) (Session, error) {
 	row := sessile.Session{
 		ID: s.options.IDs.New(sessile.PrefixSession), Account: account, Title: n.Title, Status: n.Status,
-		Key: n.Key, Label: n.Label, Channel: n.Channel,
+		Key: n.Key, Label: n.Label, Channel: n.Channel, DisplayName: n.DisplayName, Subject: n.Subject, ChatType: n.ChatType,
+		SpawnedBy: s.keyOf(n.SpawnedBy), ParentKey: s.keyOf(n.ParentKey), OwnerKey: s.keyOf(n.OwnerKey),
 	}
 	if row.Status == "" {
 		row.Status = sessile.SessionActive
@@ -68,7 +89,13 @@ func (s *Service) Create(ctx context.Context, account string, n NewSession) (Ses
 		if row.Settings, err = encodeSettings(settings); err != nil {
 			return err
 		}
+		if err := n.Details.store(&row); err != nil {
+			return err
+		}
 		row.CreatedAt, row.UpdatedAt = tx.Now(), tx.Now()
+		if n.UpdatedAt != nil {
+			row.UpdatedAt = *n.UpdatedAt
+		}
 		if row.Status == sessile.SessionArchived {
 			row.ArchivedAt = tx.Now()
 		}
@@ -78,6 +105,14 @@ func (s *Service) Create(ctx context.Context, account string, n NewSession) (Ses
 		return Session{}, err
 	}
 	return sessionOf(&row)
+}
+
+// keyOf is the stored form of a key that may be missing.
+func (s *Service) keyOf(key string) string {
+	if key == "" {
+		return ""
+	}
+	return s.options.Keys.Normalize(key)
 }
 
 // add stores a session under its key, or under one that is made for it.
@@ -223,12 +258,15 @@ func (s *Service) Delete(ctx context.Context, account, id string) error {
 	return err
 }
 
-// remove deletes a session with all earlier ones behind its key, and its key-value state.
+// remove deletes a session with all earlier ones behind its key, its key-value state and what is logged of it.
 func (s *Service) remove(tx sessile.Tx, row *sessile.Session) error {
 	if err := checkIdle(tx, row); err != nil {
 		return err
 	}
 	if err := tx.DeleteSession(row); err != nil {
+		return err
+	}
+	if err := tx.ForgetEvents(row.Account, row.Key); err != nil {
 		return err
 	}
 	return tx.LeaveHome(row.Account, row.Key)

@@ -16,6 +16,15 @@ type NewSession struct {
 	Channel  string
 	Status   sessile.SessionStatus // "" is active
 	Settings map[string]jsontext.Value
+
+	DisplayName string
+	Subject     string
+	ChatType    string // direct, group, channel; "" for unknown
+	SpawnedBy   string // keys of sessions, which need not be there; "" for none
+	ParentKey   string
+	OwnerKey    string
+	Details     Details
+	UpdatedAt   *int64 // nil is now; for rows that come from elsewhere
 }
 
 // Patch changes a session; nil members stay. A setting given as null is removed.
