@@ -1,12 +1,14 @@
 package config
 
 import (
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/goccy/go-yaml"
 )
 
-// Agents is what the sections agents, tools and session of the file say (conformance/WIRE.md, "Configuration"). They
+// Agents is what the sections agents, tools, session, logging and changeLog of the file say (conformance/WIRE.md, "Configuration"). They
 // follow the files of other programs: what is not known is passed over, and what has the wrong type counts as not there.
 type Agents struct {
 	Agents       []Agent
@@ -14,12 +16,28 @@ type Agents struct {
 	MainKey      string // session.mainKey
 	Tools        ToolRules
 	Subagents    ToolRules // tools.subagents.tools
+
+	Global       bool   // session.scope is global
+	DefaultModel string // agents.defaults.model, provider/model
+	Models       []string
+
+	Visibility      string // tools.sessions.visibility
+	SandboxFree     bool   // agents.defaults.sandbox.sessionToolsVisibility is all
+	CrossAgent      bool   // tools.agentToAgent.enabled
+	CrossAgentAllow []string
+
+	RedactPatterns []string // logging.redactPatterns
+
+	MaxEvents int           // changeLog.maxEvents; 0 is not set
+	MaxAge    time.Duration // changeLog.maxAgeDays; 0 is not set
 }
 
 // Agent is one configured agent.
 type Agent struct {
-	ID    string
-	Tools ToolRules
+	ID        string
+	Tools     ToolRules
+	Model     string // provider/model; "" for that of the defaults
+	Sandboxed bool   // sandbox.mode is all
 }
 
 // ToolRules are one layer of the policy of tools.
@@ -31,24 +49,28 @@ type ToolRules struct {
 // ReadAgents reads the sections. Errors tell of text that is no YAML alone.
 func ReadAgents(sections map[string][]byte) (Agents, error) {
 	var read Agents
-	agents, err := parseSection(sections["agents"])
-	if err != nil {
-		return read, err
+	parsed := map[string]section{}
+	for _, name := range []string{"agents", "tools", "session", "logging", "changeLog"} {
+		one, err := parseSection(sections[name])
+		if err != nil {
+			return read, err
+		}
+		parsed[name] = one
 	}
-	tools, err := parseSection(sections["tools"])
-	if err != nil {
-		return read, err
-	}
-	session, err := parseSection(sections["session"])
-	if err != nil {
-		return read, err
-	}
+	agents, tools, session := parsed["agents"], parsed["tools"], parsed["session"]
+	read.readAccess(agents.child("defaults"), tools)
+	read.Global = strings.TrimSpace(session.text("scope")) == "global"
+	read.RedactPatterns = parsed["logging"].texts("redactPatterns")
+	read.MaxEvents = int(parsed["changeLog"].number("maxEvents"))
+	read.MaxAge = time.Duration(parsed["changeLog"].number("maxAgeDays")) * 24 * time.Hour
 	read.MainKey = strings.TrimSpace(session.text("mainKey"))
 	read.Tools = tools.rules()
 	read.Subagents = tools.child("subagents").child("tools").rules()
 	for _, item := range agents.list("list") {
 		one := asSection(item)
 		agent := Agent{ID: strings.ToLower(strings.TrimSpace(one.text("id"))), Tools: one.child("tools").rules()}
+		agent.Model = one.model()
+		agent.Sandboxed = strings.TrimSpace(one.child("sandbox").text("mode")) == "all"
 		if agent.ID == "" {
 			continue
 		}
@@ -61,6 +83,51 @@ func ReadAgents(sections map[string][]byte) (Agents, error) {
 		read.DefaultAgent = read.Agents[0].ID
 	}
 	return read, nil
+}
+
+// readAccess reads who sees whom and which models there are.
+func (a *Agents) readAccess(defaults, tools section) {
+	a.DefaultModel, a.Models = defaults.model(), defaults.texts("models")
+	for name := range defaults.child("models") { // a mapping from model to its settings
+		a.Models = append(a.Models, name)
+	}
+	slices.Sort(a.Models)
+	a.Visibility = tools.child("sessions").text("visibility")
+	a.SandboxFree = strings.TrimSpace(defaults.child("sandbox").text("sessionToolsVisibility")) == "all"
+	crossAgent := tools.child("agentToAgent")
+	a.CrossAgent, _ = crossAgent["enabled"].(bool)
+	for _, item := range crossAgent.list("allow") {
+		if pattern, ok := item.(string); ok { // a blank one counts: it matches nothing
+			a.CrossAgentAllow = append(a.CrossAgentAllow, pattern)
+		}
+	}
+}
+
+// model reads the member model, a text or a mapping with the text as primary.
+func (s section) model() string {
+	if text := strings.TrimSpace(s.text("model")); text != "" {
+		return text
+	}
+	return strings.TrimSpace(s.child("model").text("primary"))
+}
+
+// number reads a positive number; anything else is 0.
+func (s section) number(name string) float64 {
+	var n float64
+	switch value := s[name].(type) {
+	case uint64:
+		n = float64(value)
+	case int64:
+		n = float64(value)
+	case int:
+		n = float64(value)
+	case float64:
+		n = value
+	}
+	if n > 0 && n < 1<<31 {
+		return n
+	}
+	return 0
 }
 
 // section is a mapping that is read without trust.

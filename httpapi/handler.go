@@ -30,6 +30,7 @@ type Options struct {
 	Floors      Floors
 	Turns       Turns
 	Tools       Tools
+	Changes     Changes
 
 	// MCP serves the tools over the Model Context Protocol; default: nobody does, and its path does not exist.
 	MCP MCP
@@ -67,6 +68,7 @@ type Handler struct {
 	floors      Floors
 	turns       Turns
 	tools       Tools
+	changes     Changes
 	mcp         MCP
 	accounts    Accounts
 
@@ -89,7 +91,7 @@ var _ http.Handler = (*Handler)(nil)
 // New makes a handler. It does no IO.
 func New(o Options) *Handler {
 	h := &Handler{
-		states: o.States, observation: o.Observation, worldbooks: o.Worldbooks, keys: o.Keys, sessions: o.Sessions, branches: o.Branches, floors: o.Floors, turns: o.Turns, tools: o.Tools, mcp: o.MCP,
+		states: o.States, observation: o.Observation, worldbooks: o.Worldbooks, keys: o.Keys, sessions: o.Sessions, branches: o.Branches, floors: o.Floors, turns: o.Turns, tools: o.Tools, changes: o.Changes, mcp: o.MCP,
 		accounts:   o.Accounts,
 		clientData: !o.DisableClientData,
 		checksHost: o.CheckHost,

@@ -88,6 +88,18 @@ func Routes() []Route {
 		{Method: http.MethodPost, Path: "/sessions/{session}/reset", body: optionalBody, handle: (*Handler).resetSession},
 		{Method: http.MethodPost, Path: "/sessions/{session}/fork", body: optionalBody, handle: (*Handler).forkSession},
 
+		{Method: http.MethodPut, Path: "/sessions/{session}/goal", body: requiredBody, handle: (*Handler).setGoal},
+		{Method: http.MethodDelete, Path: "/sessions/{session}/goal", handle: (*Handler).clearGoal},
+
+		// Changes, and who sees whom: design.md, section 5, and conformance/WIRE.md.
+		{Method: http.MethodGet, Path: "/sessions/{session}/events", handle: (*Handler).listChanges},
+		{Method: http.MethodGet, Path: "/sessions/{session}/notices", handle: (*Handler).listNotices},
+		{Method: http.MethodPost, Path: "/sessions/{session}/notices/ack", body: requiredBody, handle: (*Handler).acknowledgeNotices},
+		{Method: http.MethodGet, Path: "/sessions/{session}/watches", handle: (*Handler).listWatches},
+		{Method: http.MethodPost, Path: "/sessions/{session}/watches", body: requiredBody, handle: (*Handler).addWatch},
+		{Method: http.MethodDelete, Path: "/sessions/{session}/watches/{target}", handle: (*Handler).deleteWatch},
+		{Method: http.MethodGet, Path: "/sessions/{session}/why", handle: (*Handler).why},
+
 		// The agents' tools: design.md, section 5.
 		{Method: http.MethodGet, Path: "/tools", handle: (*Handler).listTools},
 		{Method: http.MethodPost, Path: "/tools/{tool}", body: requiredBody, maxBody: maxToolBody, handle: (*Handler).callTool},

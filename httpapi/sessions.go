@@ -162,6 +162,7 @@ func (h *Handler) createSession(c *call) (reply, error) {
 	n.AgentID, _ = o.text("agent_id", optional, agentRule)
 	n.Channel, _ = o.text("channel", optional, channelRule)
 	n.Settings = o.sessionSettings()
+	o.details(&n)
 	if err := o.done(); err != nil {
 		return reply{}, err
 	}

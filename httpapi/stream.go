@@ -3,6 +3,7 @@ package httpapi
 import (
 	"errors"
 	"net/http"
+	"strconv"
 
 	"github.com/sessile-dev/sessile"
 	"github.com/sessile-dev/sessile/lorebook"
@@ -58,7 +59,14 @@ func (s *events) flush() {
 	}
 }
 
-func (s *events) send(name string, data any) {
+func (s *events) send(name string, data any) { s.write("", name, data) }
+
+// sendNumbered sends an event with an id, from which a client that lost its connection goes on.
+func (s *events) sendNumbered(id int64, name string, data any) {
+	s.write("id: "+strconv.FormatInt(id, 10)+"\n", name, data)
+}
+
+func (s *events) write(id, name string, data any) {
 	if s.err != nil {
 		return
 	}
@@ -67,7 +75,7 @@ func (s *events) send(name string, data any) {
 		s.err = err
 		return
 	}
-	s.buffer = append(append(append(s.buffer[:0], "event: "...), name...), "\ndata: "...)
+	s.buffer = append(append(append(append(s.buffer[:0], id...), "event: "...), name...), "\ndata: "...)
 	s.buffer = append(append(s.buffer, text...), "\n\n"...)
 	if _, err := s.w.Write(s.buffer); err != nil {
 		s.err = err

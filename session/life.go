@@ -49,6 +49,9 @@ func (s *Service) Reset(ctx context.Context, account, id string) (next Session, 
 		fresh := row
 		fresh.Row, fresh.ID = 0, s.options.IDs.New(sessile.PrefixSession)
 		fresh.CreatedAt, fresh.UpdatedAt = tx.Now(), tx.Now()
+		if err := dropCounters(&fresh); err != nil {
+			return err
+		}
 		if err := tx.AddSession(&fresh); err != nil {
 			return err
 		}
@@ -59,6 +62,16 @@ func (s *Service) Reset(ctx context.Context, account, id string) (next Session, 
 		s.wakePurge()
 	}
 	return next, err
+}
+
+// dropCounters forgets what a transcript that is gone has cost.
+func dropCounters(row *sessile.Session) error {
+	d, err := DetailsOf(row)
+	if err != nil {
+		return err
+	}
+	d.InputTokens, d.OutputTokens, d.CacheRead, d.CacheWrite, d.TotalTokens = 0, 0, 0, 0, 0
+	return d.store(row)
 }
 
 func errArchived() error {
@@ -86,6 +99,7 @@ func (s *Service) Fork(ctx context.Context, account, id string, o ForkOptions) (
 		fork.Row, fork.ID, fork.Key = 0, s.options.IDs.New(sessile.PrefixSession), o.Key
 		fork.Label, fork.Status, fork.PinnedAt, fork.ArchivedAt = o.Label, sessile.SessionActive, 0, 0
 		fork.CreatedAt, fork.UpdatedAt = tx.Now(), tx.Now()
+		fork.SpawnedBy, fork.ParentKey, fork.OwnerKey = "", "", "" // nobody's child
 		if err := s.add(tx, &fork, source.AgentID); err != nil {
 			return err
 		}

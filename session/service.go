@@ -30,6 +30,10 @@ type Options struct {
 	View *transcript.View
 	// Models are what sessions may choose from; the zero value knows none.
 	Models Models
+	// Sandboxed reports whether the sessions of an agent run in a sandbox; default none does.
+	Sandboxed func(agent string) bool
+	// HasTool reports whether the policy of tools leaves a session a tool; default yes.
+	HasTool func(c Caller, tool string) bool
 	// Announce is called after the commit of what is in the log of changes; default nothing.
 	Announce func()
 	// Now tells the time for what is read; default time.Now.
@@ -53,6 +57,12 @@ func New(store sessile.Store, cells *state.Service, options Options) *Service {
 	}
 	if options.View == nil {
 		options.View = transcript.NewView(nil)
+	}
+	if options.Sandboxed == nil {
+		options.Sandboxed = func(string) bool { return false }
+	}
+	if options.HasTool == nil {
+		options.HasTool = func(Caller, string) bool { return true }
 	}
 	if options.Announce == nil {
 		options.Announce = func() {}

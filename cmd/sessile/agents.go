@@ -8,7 +8,7 @@ import (
 
 // keysOf are the rules of session keys that a configuration makes.
 func keysOf(a config.Agents) session.Keys {
-	return session.Keys{DefaultAgent: a.DefaultAgent, MainKey: a.MainKey}
+	return session.Keys{DefaultAgent: a.DefaultAgent, MainKey: a.MainKey, Global: a.Global}
 }
 
 // policyOf is the policy of tools that a configuration makes.
@@ -22,4 +22,38 @@ func policyOf(a config.Agents, keys session.Keys) agenttool.Policy {
 
 func rulesOf(r config.ToolRules) agenttool.Rules {
 	return agenttool.Rules{Profile: r.Profile, Allow: r.Allow, Deny: r.Deny, AlsoAllow: r.AlsoAllow}
+}
+
+// visibilityOf is who sees whom as a configuration says.
+func visibilityOf(a config.Agents) session.Visibility {
+	return session.Visibility{
+		Level: session.ReadLevel(a.Visibility), SandboxFree: a.SandboxFree, CrossAgent: a.CrossAgent, Allow: a.CrossAgentAllow,
+	}
+}
+
+// modelsOf are the models that sessions may choose from. Without one in the configuration, the model of the server is the
+// standard.
+func modelsOf(a config.Agents, m config.Model) session.Models {
+	models := session.Models{Standard: a.DefaultModel, Allowed: a.Models, Agents: map[string]string{}}
+	if models.Standard == "" {
+		models.Standard = m.Provider
+		if m.Name != "" {
+			models.Standard += "/" + m.Name
+		}
+	}
+	for _, agent := range a.Agents {
+		if agent.Model != "" {
+			models.Agents[agent.ID] = agent.Model
+		}
+	}
+	return models
+}
+
+// sandboxedOf tells which agents run in a sandbox.
+func sandboxedOf(a config.Agents) func(agent string) bool {
+	sandboxed := map[string]bool{}
+	for _, agent := range a.Agents {
+		sandboxed[agent.ID] = agent.Sandboxed
+	}
+	return func(agent string) bool { return sandboxed[agent] }
 }

@@ -5,15 +5,18 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/sessile-dev/sessile/agenttool"
 	"github.com/sessile-dev/sessile/auth"
+	"github.com/sessile-dev/sessile/changelog"
 	"github.com/sessile-dev/sessile/config"
 	"github.com/sessile-dev/sessile/httpapi"
 	"github.com/sessile-dev/sessile/mcpserver"
 	"github.com/sessile-dev/sessile/session"
 	"github.com/sessile-dev/sessile/sqlite"
 	"github.com/sessile-dev/sessile/state"
+	"github.com/sessile-dev/sessile/transcript"
 	"github.com/sessile-dev/sessile/turn"
 )
 
@@ -22,12 +25,13 @@ type wired struct {
 	handler  http.Handler
 	sessions *session.Service
 	entries  *state.Entries
+	changes  *changelog.Log
 	mcp      *mcpserver.Server
 }
 
 // background is the work that goes on beside requests.
 func (w wired) background() []func(context.Context) error {
-	return []func(context.Context) error{w.sessions.Run, w.entries.Run}
+	return []func(context.Context) error{w.sessions.Run, w.entries.Run, w.changes.Run}
 }
 
 // wire builds the services as the settings say and settles what the last stop left unfinished. The server and the
@@ -40,9 +44,27 @@ func wire(ctx context.Context, store *sqlite.Store, settings *config.Loaded, acc
 	keyRules := keysOf(agents)
 	cells := state.New(store, state.Options{Quotas: settings.Quotas})
 	entries := state.NewEntries(store, state.EntryOptions{Limits: settings.Entries})
-	sessions := session.New(store, cells, session.Options{Logger: log, Keys: keyRules})
-	tools := agenttool.New([]agenttool.Tool{agenttool.SessionState(entries)}, agenttool.Options{
-		Policy: policyOf(agents, keyRules), Normalize: keyRules.Normalize,
+	redactor, err := transcript.NewRedactor(transcript.RedactOptions{Patterns: agents.RedactPatterns})
+	if err != nil {
+		return wired{}, fmt.Errorf("reading the configuration of redaction: %w", err)
+	}
+	changes := changelog.New(store, changelog.Options{MaxEvents: agents.MaxEvents, MaxAge: agents.MaxAge, Logger: log})
+	policy := policyOf(agents, keyRules)
+	sessions := session.New(store, cells, session.Options{
+		Logger: log, Keys: keyRules, Visibility: visibilityOf(agents), View: transcript.NewView(redactor),
+		Models: modelsOf(agents, settings.Model), Announce: changes.Announce,
+		Sandboxed: sandboxedOf(agents), HasTool: func(c session.Caller, tool string) bool {
+			return policy.Allows(agenttool.Caller{Account: c.Account, SessionKey: &c.Key, Sandboxed: c.Sandboxed}, tool)
+		},
+	})
+	build := buildVersion()
+	tools := agenttool.New([]agenttool.Tool{
+		agenttool.SessionState(entries),
+		agenttool.SessionsList(sessions, keyRules, time.Now),
+		agenttool.SessionsHistory(sessions),
+		agenttool.SessionStatus(sessions, time.Now, build.version),
+	}, agenttool.Options{
+		Policy: policy, Normalize: keyRules.Normalize,
 	})
 	turns := turn.New(store, cells, newModel(settings.Model), turn.Options{
 		GenerationTimeout: settings.GenerationTimeout,
@@ -54,7 +76,6 @@ func wire(ctx context.Context, store *sqlite.Store, settings *config.Loaded, acc
 		return wired{}, fmt.Errorf("recovering after the last stop: %w", err)
 	}
 	keys := auth.NewKeys(store)
-	build := buildVersion()
 	protocol := mcpserver.New(mcpserver.Options{
 		Tools: tools, Entries: entries, Normalize: keyRules.Normalize, Version: build.version, Logger: log,
 	})
@@ -63,6 +84,7 @@ func wire(ctx context.Context, store *sqlite.Store, settings *config.Loaded, acc
 		Observation:       cells,
 		Worldbooks:        sessions,
 		Sessions:          sessions,
+		Changes:           changes,
 		Branches:          sessions,
 		Floors:            sessions,
 		Turns:             turns,
@@ -80,5 +102,5 @@ func wire(ctx context.Context, store *sqlite.Store, settings *config.Loaded, acc
 		Logger:    log,
 		AccessLog: settings.AccessLog,
 	})
-	return wired{handler: handler, sessions: sessions, entries: entries, mcp: protocol}, nil
+	return wired{handler: handler, sessions: sessions, entries: entries, changes: changes, mcp: protocol}, nil
 }
