@@ -30,6 +30,9 @@ type Params struct {
 
 // Request is one generation.
 type Request struct {
+	// Model names the model that is to answer, where an endpoint has several; "" for the one that is set up. A model that
+	// is the only one ignores it.
+	Model    string
 	Messages []Message
 	Params   Params
 

@@ -70,6 +70,16 @@ func DetailsOf(row *sessile.Session) (d Details, err error) {
 	return d, err
 }
 
+// ChangeDetails changes the details of a session that is about to be stored.
+func ChangeDetails(row *sessile.Session, change func(*Details)) error {
+	d, err := DetailsOf(row)
+	if err != nil {
+		return err
+	}
+	change(&d)
+	return d.store(row)
+}
+
 // store puts the details into the row.
 func (d *Details) store(row *sessile.Session) (err error) {
 	row.Details, err = json.Marshal(d, json.Deterministic(true))

@@ -66,12 +66,9 @@ func (s *Service) Reset(ctx context.Context, account, id string) (next Session, 
 
 // dropCounters forgets what a transcript that is gone has cost.
 func dropCounters(row *sessile.Session) error {
-	d, err := DetailsOf(row)
-	if err != nil {
-		return err
-	}
-	d.InputTokens, d.OutputTokens, d.CacheRead, d.CacheWrite, d.TotalTokens = 0, 0, 0, 0, 0
-	return d.store(row)
+	return ChangeDetails(row, func(d *Details) {
+		d.InputTokens, d.OutputTokens, d.CacheRead, d.CacheWrite, d.TotalTokens = 0, 0, 0, 0, 0
+	})
 }
 
 func errArchived() error {

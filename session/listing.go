@@ -153,6 +153,18 @@ func (s *Service) modelOf(row *sessile.Session, d *Details) (string, error) {
 	return s.options.Models.Default(row.AgentID), nil
 }
 
+// ModelName names, for an endpoint, the model that answers in a session: its override, else that of its agent; "" for the one
+// that the endpoint is set up with.
+func (s *Service) ModelName(row *sessile.Session) string {
+	d, err := DetailsOf(row)
+	model := d.ModelOverride
+	if err != nil || model == "" {
+		model = s.options.Models.Default(row.AgentID)
+	}
+	_, name := SplitModel(model)
+	return name
+}
+
 func settingText(value jsontext.Value) string {
 	if value.Kind() != '"' {
 		return ""

@@ -85,6 +85,9 @@ func (s *Service) commitTx(tx sessile.Tx, a *attempt, said *answer) (sessile.Flo
 	if err := s.cells.CommitFloor(tx, c); err != nil {
 		return floor, err
 	}
+	if err := settle(tx, a, said.usage); err != nil {
+		return floor, err
+	}
 	return floor, endRun(tx, &a.run, sessile.RunSucceeded, "")
 }
 

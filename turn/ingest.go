@@ -92,6 +92,9 @@ func (s *Service) ingest(tx sessile.Tx, account, sessionID string, r *IngestRequ
 	if err := s.cells.CommitFloor(tx, c); err != nil {
 		return Ingested{}, err
 	}
+	if err := touch(tx, session.Row, nil); err != nil {
+		return Ingested{}, err
+	}
 	return Ingested{FloorID: a.floor.ID, FloorNo: no, MessageIDs: ids}, endRun(tx, &a.run, sessile.RunSucceeded, "")
 }
 

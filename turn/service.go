@@ -29,6 +29,10 @@ type Options struct {
 	Queue bool
 	// QueueTimeout is how long a turn waits at most; default 5 s.
 	QueueTimeout time.Duration
+	// Announce is called after the commit of what may be in the log of changes; default nothing.
+	Announce func()
+	// ModelOf names the model that answers in a session; default, and for "", the model's own choice.
+	ModelOf func(*sessile.Session) string
 	// StoryFloors bounds how many floors of the conversation the model is told; default 200.
 	StoryFloors int
 }
@@ -65,6 +69,12 @@ func New(store sessile.Store, cells *state.Service, m model.Model, options Optio
 	if options.QueueTimeout == 0 {
 		options.QueueTimeout = 5 * time.Second
 	}
+	if options.Announce == nil {
+		options.Announce = func() {}
+	}
+	if options.ModelOf == nil {
+		options.ModelOf = func(*sessile.Session) string { return "" }
+	}
 	if options.StoryFloors == 0 {
 		options.StoryFloors = 200
 	}
@@ -82,6 +92,7 @@ type attempt struct {
 	message   string            // what the user says
 	story     []sessile.Message // what was said before
 	worldbook *Worldbook        // nil for none
+	notices   []sessile.Notice  // that wait for the session
 	replaced  *sessile.Floor    // by a regenerate
 	retryPage int64             // number of the latest output page of a floor under retry
 	edited    *editedMessage    // by an edit
@@ -162,12 +173,15 @@ func (s *Service) run(ctx context.Context, r *Request, begin func(sessile.Tx) (*
 	}
 	var a *attempt
 	err := s.store.Update(ctx, func(tx sessile.Tx) (err error) {
-		a, err = begin(tx)
-		return err
+		if a, err = begin(tx); err != nil {
+			return err
+		}
+		return hear(tx, a)
 	})
 	if err != nil {
 		return Result{}, err
 	}
+	s.options.Announce()
 	a.tell(Event{Start: &Start{FloorID: a.floor.ID, FloorNo: a.floor.No, BranchID: a.branch.Name}})
 	a.enter(PhaseInputRecorded, a.run.StartedAt)
 	if a.worldbook, err = s.activate(ctx, &a.session, a.story, a.message); err != nil {
@@ -183,6 +197,9 @@ func (s *Service) run(ctx context.Context, r *Request, begin func(sessile.Tx) (*
 	result, err := s.commit(ctx, a, answer)
 	if err != nil {
 		return result, err
+	}
+	if len(a.notices) > 0 {
+		s.options.Announce()
 	}
 	if len(result.Summaries) > 0 {
 		a.tell(Event{Summaries: result.Summaries})
@@ -216,7 +233,8 @@ func (s *Service) generate(ctx context.Context, a *attempt) (*answer, error) {
 	limited, cancel := context.WithTimeout(ctx, s.options.GenerationTimeout)
 	defer cancel()
 	a.prompt = newPrompt(a.story, a.message, a.worldbook)
-	request := model.Request{Messages: a.prompt.Messages, Params: a.request.Params}
+	a.prompt.Messages = a.tellNotices(a.prompt.Messages)
+	request := model.Request{Model: s.options.ModelOf(&a.session), Messages: a.prompt.Messages, Params: a.request.Params}
 	a.enter(PhasePromptAssembled, s.now())
 	var filter summaryFilter
 	if a.request.Observe != nil {

@@ -35,11 +35,8 @@ func visibilityOf(a config.Agents) session.Visibility {
 // standard.
 func modelsOf(a config.Agents, m config.Model) session.Models {
 	models := session.Models{Standard: a.DefaultModel, Allowed: a.Models, Agents: map[string]string{}}
-	if models.Standard == "" {
-		models.Standard = m.Provider
-		if m.Name != "" {
-			models.Standard += "/" + m.Name
-		}
+	if models.Standard == "" && m.Name != "" {
+		models.Standard = m.Provider + "/" + m.Name
 	}
 	for _, agent := range a.Agents {
 		if agent.Model != "" {

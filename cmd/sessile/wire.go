@@ -71,6 +71,8 @@ func wire(ctx context.Context, store *sqlite.Store, settings *config.Loaded, acc
 		StateDisabled:     !settings.EnableClientData,
 		Queue:             settings.GenerationMode == config.GenerationQueue,
 		QueueTimeout:      settings.GenerationQueueTimeout,
+		Announce:          changes.Announce,
+		ModelOf:           sessions.ModelName,
 	})
 	if err := turns.Recover(ctx); err != nil {
 		return wired{}, fmt.Errorf("recovering after the last stop: %w", err)

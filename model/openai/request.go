@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math"
@@ -14,7 +15,7 @@ import (
 func (m *Model) request(request model.Request) (client.ChatCompletionRequest, error) {
 	p := request.Params
 	asked := client.ChatCompletionRequest{
-		Model:            m.name,
+		Model:            cmp.Or(request.Model, m.name),
 		Temperature:      sampling(p.Temperature),
 		TopP:             sampling(p.TopP),
 		FrequencyPenalty: penalty(p.FrequencyPenalty),
