@@ -20,6 +20,8 @@ import (
 type world struct {
 	*client.Client
 	session, floor, second, message, ingested, worldbook, key string
+	watched                                                   string
+	notices                                                   []string
 }
 
 // step calls one method. What it returns, written as JSON, must be the data of the answer, to the byte but for the order of
@@ -313,6 +315,43 @@ func steps() []step {
 			return w.CallTool(ctx, "session_state", client.ToolCall{
 				SessionKey: &key, Arguments: jsontext.Value(`{"operation":"get","namespace":"n","key":"<k>"}`), Context: client.ToolContext{Channel: "c"},
 			})
+		}},
+		{"SetGoal", "PUT /sessions/{session}/goal", func(ctx context.Context, w *world) (any, error) {
+			budget := int64(1000)
+			return w.SetGoal(ctx, w.session, client.NewGoal{Objective: "ship it", Status: "paused", TokenBudget: &budget})
+		}},
+		{"ListChanges", "GET /sessions/{session}/events", func(ctx context.Context, w *world) (any, error) {
+			return w.ListChanges(ctx, w.session, 0)
+		}},
+		{"AddWatch", "POST /sessions/{session}/watches", func(ctx context.Context, w *world) (any, error) {
+			s, err := w.GetSession(ctx, w.session)
+			if err != nil {
+				return nil, err
+			}
+			w.watched = s.Key
+			return w.AddWatch(ctx, w.ingested, s.Key)
+		}},
+		{"ListWatches", "GET /sessions/{session}/watches", func(ctx context.Context, w *world) (any, error) {
+			return w.ListWatches(ctx, w.ingested)
+		}},
+		{"ClearGoal", "DELETE /sessions/{session}/goal", func(ctx context.Context, w *world) (any, error) {
+			return w.ClearGoal(ctx, w.session)
+		}},
+		{"ListNotices", "GET /sessions/{session}/notices", func(ctx context.Context, w *world) (any, error) {
+			notices, err := w.ListNotices(ctx, w.ingested)
+			for _, n := range notices {
+				w.notices = append(w.notices, n.ID)
+			}
+			return notices, err
+		}},
+		{"AcknowledgeNotices", "POST /sessions/{session}/notices/ack", func(ctx context.Context, w *world) (any, error) {
+			return w.AcknowledgeNotices(ctx, w.ingested, w.notices)
+		}},
+		{"DeleteWatch", "DELETE /sessions/{session}/watches/{target}", func(ctx context.Context, w *world) (any, error) {
+			return w.DeleteWatch(ctx, w.ingested, w.watched)
+		}},
+		{"Why", "GET /sessions/{session}/why", func(ctx context.Context, w *world) (any, error) {
+			return w.Why(ctx, w.ingested, w.watched, "sessions_history")
 		}},
 		{"ForkSession", "POST /sessions/{session}/fork", func(ctx context.Context, w *world) (any, error) {
 			return w.ForkSession(ctx, w.session, client.SessionFork{State: "share", Key: "agent:main:fork", Label: "l"})

@@ -11,6 +11,7 @@ import (
 	"github.com/sessile-dev/sessile"
 	"github.com/sessile-dev/sessile/agenttool"
 	"github.com/sessile-dev/sessile/auth"
+	"github.com/sessile-dev/sessile/changelog"
 	"github.com/sessile-dev/sessile/client"
 	"github.com/sessile-dev/sessile/httpapi"
 	"github.com/sessile-dev/sessile/internal/apitest"
@@ -28,7 +29,7 @@ func newHandler(store sessile.Store) http.Handler {
 	tools := agenttool.New([]agenttool.Tool{agenttool.SessionState(state.NewEntries(store, state.EntryOptions{}))}, agenttool.Options{})
 	turns := turn.New(store, cells, echo.New(), turn.Options{})
 	return httpapi.New(httpapi.Options{
-		States: cells, Observation: cells, Worldbooks: sessions, Keys: auth.NewKeys(store), Sessions: sessions, Branches: sessions, Floors: sessions, Turns: turns, Tools: tools,
+		States: cells, Observation: cells, Worldbooks: sessions, Keys: auth.NewKeys(store), Sessions: sessions, Branches: sessions, Floors: sessions, Turns: turns, Tools: tools, Changes: changelog.New(store, changelog.Options{}),
 		Version: httpapi.Version{Version: "1.2.3", Commit: "abc", Go: "go1.26", Schema: 1},
 	})
 }

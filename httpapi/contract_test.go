@@ -161,6 +161,9 @@ func TestWordsAreDescribed(t *testing.T) {
 		t.Errorf("the words of field errors are %v, want %v", field.Enum, words)
 	}
 	input := schemas["SessionInput"].Value.Properties
+	details := strings.Fields("display_name subject chat_type spawned_by parent_session_key owner_session_key origin delivery_context " +
+		"last_channel last_to last_account_id last_thread_id spawn_depth input_tokens output_tokens cache_read cache_write " +
+		"total_tokens context_tokens updated_at")
 	for _, s := range settings {
 		member := input[s.name]
 		if member == nil {
@@ -169,7 +172,12 @@ func TestWordsAreDescribed(t *testing.T) {
 			t.Errorf("%s: the document says nullable %v", s.name, member.Value.Nullable)
 		}
 	}
-	if want := len(settings) + 6; len(input) != want {
+	for _, name := range details {
+		if input[name] == nil {
+			t.Errorf("a session may be made with %s, which the document does not know", name)
+		}
+	}
+	if want := len(settings) + len(details) + 6; len(input) != want {
 		t.Errorf("the document knows %d members to make a session with, there are %d", len(input), want)
 	}
 	name := schemas["NamespaceName"].Value

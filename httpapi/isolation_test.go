@@ -84,6 +84,7 @@ func (h *houses) world(account string) world {
 	w["worldbook"] = h.data(account, "POST", "/worldbooks", `{"name":"book","book":{"entries":[]}}`, "id")
 	w["session"] = h.data(account, "POST", "/sessions", `{"title":"private","worldbook_profile_id":"`+w["worldbook"]+`"}`, "id")
 	base := "/sessions/" + w["session"]
+	w["target"] = h.data(account, "POST", "/sessions", `{}`, "key")
 	h.data(account, "POST", base+"/state/namespaces", `{"namespace":"`+w["namespace"]+`","logical_owner_type":"app","logical_owner_id":"x"}`)
 	turn := `{"message":"private words","session_state_writes":[{"namespace":"` + w["namespace"] + `","slot":"` + w["slot"] + `","value":"private"}]}`
 	w["parent"] = h.data(account, "POST", base+"/respond", turn, "floor_id")
@@ -167,10 +168,10 @@ func TestIsolation(t *testing.T) {
 	}
 }
 
-// tiedToSession tells whether the request names a session besides these objects, by its id or by a floor. Worldbooks are of
-// no session.
+// tiedToSession tells whether the request names a session besides these objects, by its id or by a floor. Worldbooks, and what
+// a session watches, are of no session.
 func tiedToSession(set, objects []string) bool {
-	if slices.Contains(set, "worldbook") {
+	if slices.Contains(set, "worldbook") || slices.Contains(set, "target") {
 		return false
 	}
 	for _, names := range []string{"session", "floor"} {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/sessile-dev/sessile/agenttool"
 	"github.com/sessile-dev/sessile/auth"
+	"github.com/sessile-dev/sessile/changelog"
 	"github.com/sessile-dev/sessile/httpapi"
 	"github.com/sessile-dev/sessile/internal/apitest"
 	"github.com/sessile-dev/sessile/model/echo"
@@ -50,8 +51,10 @@ func newServer(t testing.TB, options httpapi.Options) http.Handler {
 		}
 	})
 	cells := state.New(store, state.Options{})
-	sessions := session.New(store, cells, session.Options{})
-	turns := turn.New(store, cells, echo.New(), turn.Options{StateDisabled: options.DisableClientData})
+	changes := changelog.New(store, changelog.Options{})
+	sessions := session.New(store, cells, session.Options{Announce: changes.Announce})
+	options.Changes = changes
+	turns := turn.New(store, cells, echo.New(), turn.Options{StateDisabled: options.DisableClientData, Announce: changes.Announce})
 	options.States, options.Observation, options.Turns = cells, cells, turns
 	options.Keys = auth.NewKeys(store)
 	options.Tools = agenttool.New([]agenttool.Tool{agenttool.SessionState(state.NewEntries(store, state.EntryOptions{}))}, agenttool.Options{})
