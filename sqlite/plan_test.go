@@ -89,11 +89,27 @@ func planned() []struct{ name, sql string } {
 		{"expired entries", sqlExpiredEntries},
 		{"deleted home", sqlDeletedHome},
 		{"entries of a home", sqlHomeEntries},
+		{"walk over sessions", sqlListSessions},
+		{"walk over archived sessions", sqlListArchived},
+		{"walk over children", sqlListSessionsOf},
+		{"children", sqlChildren},
+		{"retired session", sqlRetiredSession},
+		{"events", sqlEvents},
+		{"event by its dedupe key", sqlEventNamed},
+		{"head of events", sqlEventHead},
+		{"state versions", sqlStateVersions},
+		{"watch", sqlWatch},
+		{"watches", sqlWatches},
+		{"watchers", sqlWatchersOf},
+		{"notices", sqlNotices},
+		{"delete notice", sqlDeleteNotice},
+		{"outdated events", sqlOutdated},
 	}
 }
 
-// sorted names the statements that may sort: they answer a handful of rows of one floor or one conversation.
-var sorted = map[string]bool{"pages": true, "story": true}
+// sorted names the statements that may sort: they answer a handful of rows of one floor or one conversation, or of the
+// sessions that are tied to one.
+var sorted = map[string]bool{"pages": true, "story": true, "walk over children": true, "children": true, "notices": true}
 
 // small names what may be read whole: results of a part of the same statement, and an index that is empty unless
 // something was deleted.
@@ -101,6 +117,8 @@ var small = map[string]bool{
 	"SCAN CONSTANT ROW":                      true,
 	"SCAN l":                                 true, // the line of a story
 	"SCAN shown":                             true, // what a fork inherits
+	"SCAN mine":                              true, // the children of one session
+	"SCAN k VIRTUAL TABLE INDEX 1:":          true, // the keys that were asked for
 	"SCAN session USING INDEX session_purge": true,
 	"SCAN session USING COVERING INDEX session_purge": true,
 }
