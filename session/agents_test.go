@@ -86,7 +86,7 @@ func TestVisibility(t *testing.T) {
 			t.Errorf("an unclamped sandbox has level %s under %s", got, level)
 		}
 	}
-	for text, want := range map[string]session.Level{"Tree": "tree", " ALL ": "all", "bogus": "tree", "": "tree", "self": "self"} {
+	for text, want := range map[string]session.Level{"Tree": "tree", "ALL": "all", "bogus": "tree", "": "tree", "self": "self"} {
 		if got := session.ReadLevel(text); got != want {
 			t.Errorf("%q is %s", text, got)
 		}
