@@ -186,6 +186,13 @@ func (s *script) last() []model.Message {
 	return s.asked[len(s.asked)-1].Messages
 }
 
+// model is the model that was asked last.
+func (s *script) model() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked[len(s.asked)-1].Model
+}
+
 // heard lists the messages that the model was to answer, in order.
 func (s *script) heard() []string {
 	s.mu.Lock()
