@@ -66,6 +66,13 @@ type Notice struct {
 	CreatedAt int64
 }
 
+// UnheardNotice is a notice that nobody was woken for yet.
+type UnheardNotice struct {
+	Row     int64
+	Account string
+	Watcher string
+}
+
 // EventReader reads the log of changes.
 type EventReader interface {
 	// Events lists events of a session key with a sequence above since, ascending.
@@ -82,6 +89,8 @@ type EventReader interface {
 	WatchersOf(account, target string) ([]Watch, error)
 	// Notices lists what waits for a session key, oldest first.
 	Notices(account, watcher string) ([]Notice, error)
+	// UnheardNotices lists the notices of all accounts that [EventWriter.HearNotice] was not called for, oldest first.
+	UnheardNotices(limit int) ([]UnheardNotice, error)
 }
 
 // EventWriter writes the log of changes.
@@ -99,6 +108,8 @@ type EventWriter interface {
 	// AddNotice adds a notice, unless one for the same pair waits, and fills in its row.
 	AddNotice(account string, n *Notice) error
 	DeleteNotice(account, watcher, target string) error
+	// HearNotice marks a notice: its watcher was woken for it, or needs no waking.
+	HearNotice(row int64) error
 	// PruneEvents removes up to limit of the events that occurred before a time or are not among the newest keep, and
 	// remembers for each session key how far that went. more tells whether any are left.
 	PruneEvents(before int64, keep, limit int) (more bool, err error)

@@ -21,6 +21,7 @@ const (
 	PrefixRequest  = "req_"
 
 	PrefixNotice    = "ntc_"
+	PrefixDelivery  = "dlv_"
 	PrefixWorldbook = "wbk_"
 )
 
@@ -97,6 +98,12 @@ func NoticeID(row int64) string { return numberID(PrefixNotice, row) }
 
 // ParseNoticeID is the inverse of [NoticeID]; ok is false for any other text.
 func ParseNoticeID(id string) (row int64, ok bool) { return parseNumberID(PrefixNotice, id) }
+
+// DeliveryID is the public id of the delivery with a row number.
+func DeliveryID(row int64) string { return numberID(PrefixDelivery, row) }
+
+// ParseDeliveryID is the inverse of [DeliveryID]; ok is false for any other text.
+func ParseDeliveryID(id string) (row int64, ok bool) { return parseNumberID(PrefixDelivery, id) }
 
 func numberID(prefix string, number int64) string {
 	var b [8]byte

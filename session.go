@@ -196,32 +196,3 @@ type MessageFilter struct {
 	Hidden  *bool
 	Page    Page // sorts by created_at or seq
 }
-
-// RunStatus is the status of a run.
-type RunStatus string
-
-// A running run holds the lease of its branch.
-const (
-	RunRunning   RunStatus = "running"
-	RunSucceeded RunStatus = "succeeded"
-	RunFailed    RunStatus = "failed"
-	RunTimeout   RunStatus = "timeout"
-	RunCancelled RunStatus = "cancelled"
-)
-
-// Run is one attempt to do work on a branch. Its row number is the fencing token: whoever commits proves that the row
-// still runs.
-type Run struct {
-	Row        int64
-	ID         string
-	Session    int64
-	Branch     int64
-	Floor      int64 // row; 0 until the floor exists
-	Kind       string
-	RunType    string // what went into the floor: respond, regenerate_page, retry_turn, …
-	Status     RunStatus
-	LeaseUntil int64
-	StartedAt  int64
-	EndedAt    *int64
-	ErrorCode  string
-}

@@ -31,6 +31,7 @@ type ReadTx interface {
 	APIKeyReader
 	EntryReader
 	EventReader
+	DeliveryReader
 }
 
 // Tx reads and writes. Reads see what the transaction wrote.
@@ -46,6 +47,7 @@ type Tx interface {
 	APIKeyWriter
 	EntryWriter
 	EventWriter
+	DeliveryWriter
 
 	// Now is the transaction's time in milliseconds since the Unix epoch. It is the same for the whole transaction and
 	// never smaller than that of one committed before.
@@ -206,27 +208,6 @@ type MessageWriter interface {
 	AddMessage(*Message) error
 	// DeactivatePages makes all pages of a kind inactive.
 	DeactivatePages(floor int64, kind PageKind) error
-}
-
-// RunReader finds runs.
-type RunReader interface {
-	// RunningRun finds the run that holds the branch.
-	RunningRun(branch int64) (Run, bool, error)
-	// RunningRuns lists the running runs of a session, or of all sessions for 0.
-	RunningRuns(session int64) ([]Run, error)
-	RunByRow(row int64) (Run, bool, error)
-	// FloorRun finds the latest run of a floor.
-	FloorRun(floor int64) (Run, bool, error)
-}
-
-// RunWriter changes runs.
-type RunWriter interface {
-	// AddRun inserts a running run. The store holds at most one running run per branch.
-	AddRun(*Run) error
-	// SetRunFloor tells which floor the run works on.
-	SetRunFloor(run, floor int64) error
-	// EndRun writes status, EndedAt and ErrorCode.
-	EndRun(*Run) error
 }
 
 // CellReader reads cells. Lists are ordered by namespace, then slot, in byte order.

@@ -148,7 +148,7 @@ func (s *stage) run(floorID string) (end func()) {
 		s.must(s.store.Update(s.Context(), func(tx sessile.Tx) error {
 			now := tx.Now()
 			run.Status, run.EndedAt = sessile.RunSucceeded, &now
-			return tx.EndRun(&run)
+			return tx.UpdateRun(&run)
 		}))
 	}
 }

@@ -46,6 +46,9 @@ FROM account a CROSS JOIN notice n ON n.account = a.id AND n.watcher = ?2 WHERE 
 ON CONFLICT (account, watcher, target) DO NOTHING`
 	sqlDeleteNotice = `DELETE FROM notice WHERE account = ? AND watcher = ? AND target = ?`
 
+	sqlUnheardNotices = `SELECT n.id, (SELECT a.name FROM account a WHERE a.id = n.account), n.watcher FROM notice n WHERE n.woken = 0 ORDER BY n.id LIMIT ?`
+	sqlHearNotice     = `UPDATE notice SET woken = 1 WHERE id = ?`
+
 	sqlPrunable = `SELECT sequence, account, session_key FROM event
 WHERE sequence <= (SELECT max(sequence) FROM (SELECT sequence FROM event ORDER BY sequence DESC LIMIT 1 OFFSET ?1))
 ORDER BY sequence LIMIT ?2`
@@ -204,6 +207,14 @@ func (t *tx) DeleteNotice(name, watcher, target string) error {
 	}
 	return t.conn.Exec(sqlDeleteNotice, account, watcher, target)
 }
+
+func (t *readTx) UnheardNotices(limit int) ([]sessile.UnheardNotice, error) {
+	return list(t.query(sqlUnheardNotices, limit), func(r *sqliteconn.Rows) sessile.UnheardNotice {
+		return sessile.UnheardNotice{Row: r.Int64(0), Account: r.Text(1), Watcher: r.Text(2)}
+	})
+}
+
+func (t *tx) HearNotice(row int64) error { return t.conn.Exec(sqlHearNotice, row) }
 
 func (t *tx) PruneEvents(before int64, keep, limit int) (bool, error) {
 	type row struct {

@@ -134,7 +134,7 @@ func sessionDeleteAndPurge(f *fixture) {
 			f.ok(tx.AddMessage(&sessile.Message{ID: f.id("msg_"), Page: page.Row, Role: "user", Content: "x", ContentFormat: "text"}))
 			run := sessile.Run{ID: f.id("run_"), Session: s.Row, Branch: b.Row, Floor: floor.Row, Status: sessile.RunRunning}
 			f.ok(tx.AddRun(&run))
-			f.ok(tx.EndRun(&run))
+			f.ok(tx.UpdateRun(&run))
 			m := sessile.Mutation{Branch: b.Row, Slot: slot.Row, Status: sessile.StatusDiscarded}
 			f.ok(tx.AppendMutation(&m))
 		}
@@ -452,11 +452,11 @@ func runLease(f *fixture) {
 			f.Error("a fresh branch is held")
 		}
 		r := sessile.Run{
-			ID: "run_1", Session: s.Row, Branch: b.Row, Kind: "turn", RunType: "respond", Status: sessile.RunRunning, LeaseUntil: 50, StartedAt: 40,
+			ID: "run_1", Account: "a", SessionKey: s.Key, Session: s.Row, Branch: b.Row, Kind: "turn", RunType: "respond", Status: sessile.RunRunning, LeaseUntil: 50, StartedAt: 40,
 		}
 		f.ok(tx.AddRun(&r))
-		f.ok(tx.SetRunFloor(r.Row, 77))
 		r.Floor = 77
+		f.ok(tx.UpdateRun(&r))
 		f.same("holder", found(tx.RunningRun(b.Row)), r)
 		f.same("by row", found(tx.RunByRow(r.Row)), r)
 		f.same("of the floor", found(tx.FloorRun(77)), r)
@@ -467,7 +467,7 @@ func runLease(f *fixture) {
 		}
 		ended := int64(60)
 		r.Status, r.EndedAt, r.ErrorCode = sessile.RunFailed, &ended, "why"
-		f.ok(tx.EndRun(&r))
+		f.ok(tx.UpdateRun(&r))
 		f.same("ended", found(tx.RunByRow(r.Row)), r)
 		f.same("none running", len(must(tx.RunningRuns(0))), 0)
 		next := sessile.Run{ID: "run_3", Session: s.Row, Branch: b.Row, Status: sessile.RunRunning}

@@ -168,5 +168,5 @@ func resultOf(a *attempt, floor *sessile.Floor, said *answer) Result {
 func endRun(tx sessile.Tx, run *sessile.Run, status sessile.RunStatus, code string) error {
 	now := tx.Now()
 	run.Status, run.EndedAt, run.ErrorCode = status, &now, code
-	return tx.EndRun(run)
+	return tx.UpdateRun(run)
 }
