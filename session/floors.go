@@ -151,7 +151,7 @@ func readOutput(tx sessile.ReadTx, floor int64, result *FloorResult) error {
 			return err
 		}
 		for j := range messages {
-			if messages[j].Role == "assistant" {
+			if messages[j].Role == "assistant" && messages[j].ContentFormat != "blocks" {
 				result.AssistantMessageID, result.GeneratedText = &messages[j].ID, messages[j].Content
 			}
 		}

@@ -18,7 +18,9 @@ func (s *Service) beginRespond(tx sessile.Tx, account, sessionID string, r *Resp
 	if err != nil {
 		return nil, err
 	}
-	a := &attempt{request: r.Request, runType: RunTypeRespond, session: session, branch: branch, message: r.Message}
+	a := &attempt{
+		request: r.Request, runType: RunTypeRespond, session: session, branch: branch, message: r.Message, offerTools: r.OfferTools,
+	}
 	if err := s.takeBranch(tx, a); err != nil {
 		return nil, err
 	}
@@ -126,7 +128,7 @@ func (s *Service) beginRetry(tx sessile.Tx, account, floorID string, wasLive boo
 	if err := tx.SetFloorState(floor.Row, sessile.FloorGenerating); err != nil {
 		return nil, err
 	}
-	return a, s.startRun(tx, a, kindTurn)
+	return a, s.startRun(tx, a, sessile.RunKindTurn)
 }
 
 // isLive reports whether a floor can be run again.
@@ -157,8 +159,8 @@ func ensureBranch(tx sessile.Tx, session int64, name string) (sessile.Branch, er
 	return branch, err
 }
 
-// clearBranch gives up the turn of a branch whose lease ran out: its holder is dead. It reports whether one is alive.
-func clearBranch(tx sessile.Tx, branch int64) (busy bool, err error) {
+// clearBranch takes a branch from a run whose lease ran out: its holder is dead. It reports whether one is alive.
+func (s *Service) clearBranch(tx sessile.Tx, branch int64) (busy bool, err error) {
 	holder, held, err := tx.RunningRun(branch)
 	if err != nil || !held {
 		return false, err
@@ -166,12 +168,12 @@ func clearBranch(tx sessile.Tx, branch int64) (busy bool, err error) {
 	if holder.LeaseUntil > tx.Now() {
 		return true, nil
 	}
-	return false, giveUp(tx, &holder, sessile.RunTimeout, string(sessile.CodeGenerationTimeout))
+	return false, s.lose(tx, &holder, sessile.RunTimeout, sessile.Errorf(sessile.CodeGenerationTimeout, "the turn gave no sign of life"))
 }
 
 // takeBranch makes sure nobody else works on the branch.
 func (s *Service) takeBranch(tx sessile.Tx, a *attempt) error {
-	busy, err := clearBranch(tx, a.branch.Row)
+	busy, err := s.clearBranch(tx, a.branch.Row)
 	if err != nil {
 		return err
 	}
@@ -275,22 +277,24 @@ func (s *Service) addFloor(tx sessile.Tx, a *attempt, floor *sessile.Floor) erro
 		return err
 	}
 	message := sessile.Message{
-		ID: ids.New(sessile.PrefixMessage), Page: page.Row, Role: "user", Content: a.message, ContentFormat: "text", CreatedAt: tx.Now(),
+		ID: ids.New(sessile.PrefixMessage), Page: page.Row, Role: "user", Content: a.message, ContentFormat: "text", Extra: a.extra,
+		CreatedAt: tx.Now(),
 	}
 	if err := tx.AddMessage(&message); err != nil {
 		return err
 	}
-	return s.startRun(tx, a, kindTurn)
+	return s.startRun(tx, a, sessile.RunKindTurn)
 }
 
-// kindTurn is the kind of the runs that talk to the model for a user.
-const kindTurn = "turn"
-
+// startRun makes a run of the turn, or lets the queued run that it was made for begin.
 func (s *Service) startRun(tx sessile.Tx, a *attempt, kind string) error {
+	if a.queued {
+		return s.startQueued(tx, a)
+	}
 	a.run = sessile.Run{
-		ID: s.options.IDs.New(sessile.PrefixRun), Session: a.session.Row, Branch: a.branch.Row, Floor: a.floor.Row,
-		Kind: kind, RunType: a.runType, Status: sessile.RunRunning, StartedAt: tx.Now(),
-		LeaseUntil: tx.Now() + (s.options.GenerationTimeout + leaseMargin).Milliseconds(),
+		ID: s.options.IDs.New(sessile.PrefixRun), Account: a.session.Account, SessionKey: a.session.Key, Session: a.session.Row,
+		Branch: a.branch.Row, Floor: a.floor.Row, Kind: kind, RunType: a.runType, Status: sessile.RunRunning, Attempt: 1,
+		StartedAt: tx.Now(), LeaseUntil: tx.Now() + (s.options.GenerationTimeout + leaseMargin).Milliseconds(),
 	}
 	return tx.AddRun(&a.run)
 }

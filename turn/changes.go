@@ -13,7 +13,7 @@ import (
 // hear logs what a person said where somebody watches, and takes the notices that wait for the session: they are told to the
 // model, and count as seen when the turn commits (spec/session-tools.md, 7.3 and 7.5).
 func hear(tx sessile.Tx, a *attempt) (err error) {
-	if a.runType == RunTypeRespond || a.runType == RunTypeEdit {
+	if !a.queued && (a.runType == RunTypeRespond || a.runType == RunTypeEdit) {
 		if err := changelog.HumanMessage(tx, &a.session, a.session.Channel, ""); err != nil {
 			return err
 		}
@@ -38,13 +38,19 @@ func (a *attempt) tellNotices(messages []model.Message) []model.Message {
 	return slices.Insert(messages, at, model.Message{Role: "system", Content: strings.Join(lines, "\n")})
 }
 
+// tellSystem puts a text before everything else.
+func tellSystem(messages []model.Message, text string) []model.Message {
+	return slices.Insert(messages, 0, model.Message{Role: "system", Content: text})
+}
+
 // settle acknowledges the notices that the model was told and notes what the turn cost.
-func settle(tx sessile.Tx, a *attempt, used model.Usage) error {
+func settle(tx sessile.Tx, a *attempt, said *answer) error {
 	if err := changelog.Drain(tx, a.session.Account, a.notices); err != nil {
 		return err
 	}
 	return touch(tx, a.session.Row, func(d *session.Details) {
-		d.InputTokens, d.OutputTokens, d.TotalTokens = used.InputTokens, used.OutputTokens, used.InputTokens
+		d.InputTokens, d.OutputTokens, d.TotalTokens = said.usage.InputTokens, said.usage.OutputTokens, said.prompt
+		d.CacheRead = said.usage.CacheRead
 	})
 }
 

@@ -85,10 +85,10 @@ func (s *Service) commitTx(tx sessile.Tx, a *attempt, said *answer) (sessile.Flo
 	if err := s.cells.CommitFloor(tx, c); err != nil {
 		return floor, err
 	}
-	if err := settle(tx, a, said.usage); err != nil {
+	if err := settle(tx, a, said); err != nil {
 		return floor, err
 	}
-	return floor, endRun(tx, &a.run, sessile.RunSucceeded, "")
+	return floor, s.succeed(tx, a, said)
 }
 
 // holds proves that the turn still has its branch: its run, the fencing token, is running and its floor generating.
@@ -97,9 +97,10 @@ func (s *Service) holds(tx sessile.ReadTx, a *attempt) (sessile.Floor, error) {
 	if err != nil {
 		return sessile.Floor{}, err
 	}
-	if !found || run.Status != sessile.RunRunning {
+	if !found || !a.isRun(&run) {
 		return sessile.Floor{}, sessile.Errorf(sessile.CodeCommitConflict, "another turn has taken over the branch")
 	}
+	a.run = run
 	floor, found, err := tx.FloorByRow(a.floor.Row)
 	if err != nil {
 		return floor, err
@@ -145,10 +146,31 @@ func (s *Service) addOutput(tx sessile.Tx, a *attempt, said *answer) error {
 	if err := tx.AddPage(&page); err != nil {
 		return err
 	}
-	return tx.AddMessage(&sessile.Message{
-		ID: ids.New(sessile.PrefixMessage), Page: page.Row, Role: "assistant", Content: said.text, ContentFormat: "text",
-		TokenCount: said.usage.OutputTokens, CreatedAt: tx.Now(),
-	})
+	for i, r := range said.rows {
+		m := sessile.Message{
+			ID: ids.New(sessile.PrefixMessage), Page: page.Row, Seq: int64(i), Role: r.role, Content: r.content, ContentFormat: "text",
+			Extra: r.extra, TokenCount: r.tokens, CreatedAt: tx.Now(),
+		}
+		if r.blocks {
+			m.ContentFormat = "blocks"
+		}
+		if err := tx.AddMessage(&m); err != nil {
+			return err
+		}
+	}
+	if !said.final || said.text == "" && said.calls > 0 {
+		return nil
+	}
+	m := sessile.Message{
+		ID: ids.New(sessile.PrefixMessage), Page: page.Row, Seq: int64(len(said.rows)), Role: "assistant", Content: said.text,
+		ContentFormat: "text", TokenCount: said.last.OutputTokens, CreatedAt: tx.Now(),
+	}
+	if a.offerTools {
+		if m.Extra, err = usageExtra(said.last); err != nil {
+			return err
+		}
+	}
+	return tx.AddMessage(&m)
 }
 
 func resultOf(a *attempt, floor *sessile.Floor, said *answer) Result {
@@ -163,10 +185,4 @@ func resultOf(a *attempt, floor *sessile.Floor, said *answer) Result {
 		r.SourceFloorID, r.SourceMessageID = a.edited.floorID, a.edited.messageID
 	}
 	return r
-}
-
-func endRun(tx sessile.Tx, run *sessile.Run, status sessile.RunStatus, code string) error {
-	now := tx.Now()
-	run.Status, run.EndedAt, run.ErrorCode = status, &now, code
-	return tx.UpdateRun(run)
 }

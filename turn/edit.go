@@ -36,7 +36,7 @@ func (s *Service) beginEdit(tx sessile.Tx, account, messageID string, r *EditReq
 	if err != nil {
 		return nil, err
 	}
-	if _, err := clearBranch(tx, branch.Row); err != nil { // a dead edit leaves its branch free
+	if _, err := s.clearBranch(tx, branch.Row); err != nil { // a dead edit leaves its branch free
 		return nil, err
 	}
 	no, err := editPlace(tx, &session, &branch, &source)

@@ -12,12 +12,15 @@ import (
 func (s *Service) fail(ctx context.Context, a *attempt, said *answer, cause error) error {
 	code := sessile.CodeOf(cause)
 	a.tellFailure(cause, s.now())
+	if a.queued && errors.Is(context.Cause(ctx), ErrStopping) {
+		return cause // the run goes on when the program is started again
+	}
 	err := s.store.Update(context.WithoutCancel(ctx), func(tx sessile.Tx) error {
 		run, found, err := tx.RunByRow(a.run.Row)
 		if err != nil {
 			return err
 		}
-		if !found || run.Status != sessile.RunRunning {
+		if !found || !a.isRun(&run) {
 			return nil // whoever took the branch over has cleaned up
 		}
 		if said != nil {
@@ -25,7 +28,7 @@ func (s *Service) fail(ctx context.Context, a *attempt, said *answer, cause erro
 				return err
 			}
 		}
-		return giveUp(tx, &run, runStatus(code), string(code))
+		return s.giveUp(tx, &run, runStatus(code), cause)
 	})
 	if err != nil {
 		// The turn has failed either way. Its lease runs out, and the next turn or the next start gives it up.
@@ -83,32 +86,60 @@ func runStatus(code sessile.Code) sessile.RunStatus {
 }
 
 // giveUp ends a run without result. A floor that was committed before is so again, any other one has failed.
-func giveUp(tx sessile.Tx, run *sessile.Run, status sessile.RunStatus, code string) error {
-	floor, found, err := tx.FloorByRow(run.Floor)
+func (s *Service) giveUp(tx sessile.Tx, run *sessile.Run, status sessile.RunStatus, cause error) error {
+	if err := closeFloor(tx, run.Floor); err != nil {
+		return err
+	}
+	session, found, err := tx.SessionByRow(run.Session)
 	if err != nil {
 		return err
 	}
-	if found && floor.State == sessile.FloorGenerating {
-		after := sessile.FloorFailed
-		if floor.HasSnapshot() {
-			after = sessile.FloorCommitted
-		}
-		if err := tx.SetFloorState(floor.Row, after); err != nil {
-			return err
-		}
+	end := End{Run: run, Status: status}
+	if found {
+		end.Session = &session
 	}
-	return endRun(tx, run, status, code)
+	run.ErrorCode = string(sessile.CodeOf(cause))
+	if e, ok := errors.AsType[*sessile.Error](cause); ok {
+		run.Error = e.Message
+	}
+	return s.end(tx, &end)
 }
 
-// Recover gives up every run that a crash left running (1.2). The process that owns the store calls it before it serves.
+func closeFloor(tx sessile.Tx, row int64) error {
+	floor, found, err := tx.FloorByRow(row)
+	if err != nil || !found || floor.State != sessile.FloorGenerating {
+		return err
+	}
+	after := sessile.FloorFailed
+	if floor.HasSnapshot() {
+		after = sessile.FloorCommitted
+	}
+	return tx.SetFloorState(floor.Row, after)
+}
+
+// lose deals with a run whose process is gone. What was queued is queued again, to be started after a pause.
+func (s *Service) lose(tx sessile.Tx, run *sessile.Run, status sessile.RunStatus, cause error) error {
+	if run.Kind == sessile.RunKindTurn || run.Kind == sessile.RunKindIngest {
+		return s.giveUp(tx, run, status, cause)
+	}
+	if err := closeFloor(tx, run.Floor); err != nil {
+		return err
+	}
+	run.Status, run.Floor, run.DueAt, run.WaitsOn = sessile.RunQueued, 0, tx.Now()+s.options.ResumeDelay.Milliseconds(), 0
+	return tx.UpdateRun(run)
+}
+
+// Recover deals with every run that a crash left running (spec/governed-state.md, 1.2; spec/session-tools.md, 5.13): turns are
+// given up, queued runs start again. The process that owns the store calls it before it serves.
 func (s *Service) Recover(ctx context.Context) error {
 	return s.store.Update(ctx, func(tx sessile.Tx) error {
 		runs, err := tx.RunningRuns(0)
 		if err != nil {
 			return err
 		}
+		stale := &sessile.Error{Code: reasonStale, Message: "the program was stopped while the turn ran"}
 		for i := range runs {
-			if err := giveUp(tx, &runs[i], sessile.RunFailed, reasonStale); err != nil {
+			if err := s.lose(tx, &runs[i], sessile.RunFailed, stale); err != nil {
 				return err
 			}
 		}

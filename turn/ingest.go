@@ -79,7 +79,7 @@ func (s *Service) ingest(tx sessile.Tx, account, sessionID string, r *IngestRequ
 	if err := tx.AddFloor(&a.floor); err != nil {
 		return Ingested{}, err
 	}
-	if err := s.startRun(tx, a, RunTypeIngest); err != nil {
+	if err := s.startRun(tx, a, sessile.RunKindIngest); err != nil {
 		return Ingested{}, err
 	}
 	ids, err := s.addRows(tx, a.floor.Row, r.Messages)
@@ -95,7 +95,9 @@ func (s *Service) ingest(tx sessile.Tx, account, sessionID string, r *IngestRequ
 	if err := touch(tx, session.Row, nil); err != nil {
 		return Ingested{}, err
 	}
-	return Ingested{FloorID: a.floor.ID, FloorNo: no, MessageIDs: ids}, endRun(tx, &a.run, sessile.RunSucceeded, "")
+	now := tx.Now()
+	a.run.Status, a.run.EndedAt = sessile.RunSucceeded, &now
+	return Ingested{FloorID: a.floor.ID, FloorNo: no, MessageIDs: ids}, tx.UpdateRun(&a.run)
 }
 
 func (s *Service) addRows(tx sessile.Tx, floor int64, messages []IngestedMessage) ([]string, error) {

@@ -1,8 +1,9 @@
 package turn_test
 
 import (
-	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessile-dev/sessile"
 	"github.com/sessile-dev/sessile/model"
@@ -25,7 +26,7 @@ func TestPrompt(t *testing.T) {
 		{Role: "assistant", Content: "a\nb"},
 		{Role: "user", Content: "hello"},
 	}
-	if got := s.script.last(); !slices.Equal(got, want) {
+	if got := s.script.last(); !cmp.Equal(got, want) {
 		t.Errorf("the model was told %q, want %q", got, want)
 	}
 }
@@ -39,7 +40,7 @@ func TestDryRun(t *testing.T) {
 		return d
 	}
 	empty := ask(turn.DryRunRequest{Message: "now"})
-	if want := []model.Message{{Role: "user", Content: "now"}}; !slices.Equal(empty.Messages, want) || empty.History != 0 || empty.Worldbook != nil {
+	if want := []model.Message{{Role: "user", Content: "now"}}; !cmp.Equal(empty.Messages, want) || empty.History != 0 || empty.Worldbook != nil {
 		t.Errorf("on an empty session: %+v", empty)
 	}
 	s.script.add(say("an answer"))
@@ -53,7 +54,7 @@ func TestDryRun(t *testing.T) {
 	if after, _ := s.floors("main"); len(after) != len(before) {
 		t.Errorf("it left a floor")
 	}
-	if d.Worldbook == nil || d.Worldbook.ID != book.ID || d.Worldbook.Version != 1 || !slices.Equal(d.Worldbook.UIDs, []int64{4}) {
+	if d.Worldbook == nil || d.Worldbook.ID != book.ID || d.Worldbook.Version != 1 || !cmp.Equal(d.Worldbook.UIDs, []int64{4}) {
 		t.Errorf("worldbook: %+v", d.Worldbook)
 	}
 	if d.History != 2 || d.AvailableForReply != nil || d.TokenEstimate <= 0 {
@@ -62,7 +63,7 @@ func TestDryRun(t *testing.T) {
 
 	// What it tells is what a turn would tell.
 	s.respond("main", "now")
-	if got := s.script.last(); !slices.Equal(got, d.Messages) {
+	if got := s.script.last(); !cmp.Equal(got, d.Messages) {
 		t.Errorf("the turn told %q, the dry run %q", got, d.Messages)
 	}
 

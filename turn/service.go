@@ -33,6 +33,20 @@ type Options struct {
 	Announce func()
 	// ModelOf names the model that answers in a session; default, and for "", the model's own choice.
 	ModelOf func(*sessile.Session) string
+	// Tools are what models may call where a turn offers them; default none.
+	Tools Tools
+	// MaxRounds is how often the model is asked at most with tools in one turn; default 50.
+	MaxRounds int
+	// MaxAnswerBytes bounds one answer of the model; default 4 MiB.
+	MaxAnswerBytes int
+	// ModelTries is how often a queued run asks the model again when a fault may pass, and ModelRetryDelay the wait before
+	// the second try, doubling with each; default 5 tries, 1 s: faults are waited out for 15 s (spec/session-tools.md, 5.9).
+	ModelTries      int
+	ModelRetryDelay time.Duration
+	// Lease is how long a queued run holds its branch without a sign of life; default 60 s. It gives one three times as often.
+	Lease time.Duration
+	// ResumeDelay is how long a queued run that was cut off waits before it is started again; default 5 s.
+	ResumeDelay time.Duration
 	// StoryFloors bounds how many floors of the conversation the model is told; default 200.
 	StoryFloors int
 }
@@ -45,6 +59,9 @@ type Service struct {
 	options Options
 	lanes   lanes
 	books   books
+
+	follower Follower
+	live     live
 }
 
 func (s *Service) now() int64 { return s.options.Now().UnixMilli() }
@@ -78,28 +95,44 @@ func New(store sessile.Store, cells *state.Service, m model.Model, options Optio
 	if options.StoryFloors == 0 {
 		options.StoryFloors = 200
 	}
-	return &Service{store: store, cells: cells, model: m, options: options}
+	options.setLimits()
+	return &Service{store: store, cells: cells, model: m, options: options, follower: nobody{}}
+}
+
+func (o *Options) setLimits() {
+	o.MaxRounds = cmp.Or(o.MaxRounds, 50)
+	o.MaxAnswerBytes = cmp.Or(o.MaxAnswerBytes, 4<<20)
+	o.ModelTries = cmp.Or(o.ModelTries, 5)
+	o.ModelRetryDelay = cmp.Or(o.ModelRetryDelay, time.Second)
+	o.Lease = cmp.Or(o.Lease, time.Minute)
+	o.ResumeDelay = cmp.Or(o.ResumeDelay, 5*time.Second)
 }
 
 // attempt is one turn on its way: what its beginning found and left in the store.
 type attempt struct {
-	request   Request
-	runType   string
-	session   sessile.Session
-	branch    sessile.Branch
-	floor     sessile.Floor // as it stands in the store while the model works
-	run       sessile.Run
-	message   string            // what the user says
-	story     []sessile.Message // what was said before
-	worldbook *Worldbook        // nil for none
-	notices   []sessile.Notice  // that wait for the session
-	replaced  *sessile.Floor    // by a regenerate
-	retryPage int64             // number of the latest output page of a floor under retry
-	edited    *editedMessage    // by an edit
-	phase     Phase
-	phaseSeq  int
-	prompt    Prompt // set before the model is asked
-	phases    []PhaseEntry
+	request     Request
+	runType     string
+	session     sessile.Session
+	branch      sessile.Branch
+	floor       sessile.Floor // as it stands in the store while the model works
+	run         sessile.Run
+	message     string            // what the user says
+	story       []sessile.Message // what was said before
+	worldbook   *Worldbook        // nil for none
+	notices     []sessile.Notice  // that wait for the session
+	replaced    *sessile.Floor    // by a regenerate
+	retryPage   int64             // number of the latest output page of a floor under retry
+	edited      *editedMessage    // by an edit
+	queued      bool              // it began as a queued run
+	offerTools  bool              // the model may call tools
+	system      string            // what else the model is told by the system
+	extra       []byte            // further members of the row of the message
+	toldAlready bool              // the notices are the message
+	dir         string            // where the model works
+	phase       Phase
+	phaseSeq    int
+	prompt      Prompt // set before the model is asked
+	phases      []PhaseEntry
 }
 
 type editedMessage struct{ messageID, floorID string }
@@ -181,14 +214,20 @@ func (s *Service) run(ctx context.Context, r *Request, begin func(sessile.Tx) (*
 	if err != nil {
 		return Result{}, err
 	}
+	return s.carryOn(ctx, a)
+}
+
+// carryOn takes a turn that has begun to its end.
+func (s *Service) carryOn(ctx context.Context, a *attempt) (Result, error) {
+	ctx, stop := s.alive(ctx, a)
+	defer stop()
+	defer s.follower.Settled(&a.run)
 	s.options.Announce()
 	a.tell(Event{Start: &Start{FloorID: a.floor.ID, FloorNo: a.floor.No, BranchID: a.branch.Name}})
 	a.enter(PhaseInputRecorded, a.run.StartedAt)
+	var err error
 	if a.worldbook, err = s.activate(ctx, &a.session, a.story, a.message); err != nil {
-		if ctx.Err() != nil {
-			err = cancelled(err)
-		}
-		return Result{}, s.fail(ctx, a, nil, err)
+		return Result{}, s.fail(ctx, a, nil, named(ctx, err))
 	}
 	answer, err := s.generate(ctx, a)
 	if err != nil {
@@ -225,16 +264,26 @@ func errFeature() error {
 type answer struct {
 	text      string
 	summaries []string
-	usage     model.Usage
+	final     bool        // there is a last answer: no tool ended the turn
+	last      model.Usage // of the last answer
+	usage     model.Usage // of all
+	prompt    int64       // tokens of the last request
+	rows      []row       // what stands before the last answer
+	calls     int         // of tools
+	yielded   bool
+	joined    []int64 // rows of the runs whose messages joined this turn
 }
 
 // generate asks the model within the time limit and names what went wrong.
 func (s *Service) generate(ctx context.Context, a *attempt) (*answer, error) {
-	limited, cancel := context.WithTimeout(ctx, s.options.GenerationTimeout)
-	defer cancel()
 	a.prompt = newPrompt(a.story, a.message, a.worldbook)
-	a.prompt.Messages = a.tellNotices(a.prompt.Messages)
-	request := model.Request{Model: s.options.ModelOf(&a.session), Messages: a.prompt.Messages, Params: a.request.Params}
+	if !a.toldAlready {
+		a.prompt.Messages = a.tellNotices(a.prompt.Messages)
+	}
+	if a.system != "" {
+		a.prompt.Messages = tellSystem(a.prompt.Messages, a.system)
+	}
+	request := model.Request{Model: s.options.ModelOf(&a.session), Messages: a.prompt.Messages, Params: a.request.Params, Dir: a.dir}
 	a.enter(PhasePromptAssembled, s.now())
 	var filter summaryFilter
 	if a.request.Observe != nil {
@@ -242,17 +291,23 @@ func (s *Service) generate(ctx context.Context, a *attempt) (*answer, error) {
 		request.OnText = filter.write
 	}
 	a.enter(PhasePageGenerating, s.now())
-	response, err := s.model.Generate(limited, request)
-	switch {
-	case err == nil:
-		filter.end()
-		a.enter(PhaseCandidateGenerated, s.now())
-		text, summaries := splitSummaries(response.Text)
-		return &answer{text: text, summaries: summaries, usage: response.Usage}, nil
-	case ctx.Err() != nil:
-		return nil, cancelled(err)
-	case errors.Is(limited.Err(), context.DeadlineExceeded):
-		return nil, &sessile.Error{Code: sessile.CodeGenerationTimeout, Message: "the model took too long", Cause: err}
+	said, err := s.converse(ctx, a, request)
+	if err != nil {
+		return nil, named(ctx, err)
 	}
-	return nil, &sessile.Error{Code: sessile.CodeOrchestrationFailed, Message: "the model did not answer", Cause: err}
+	filter.end()
+	a.enter(PhaseCandidateGenerated, s.now())
+	return said, nil
+}
+
+// named gives an error of a generation its code.
+func named(ctx context.Context, err error) error {
+	cause := context.Cause(ctx)
+	switch {
+	case errors.Is(err, errTooSlow), errors.Is(cause, errTooSlow):
+		return &sessile.Error{Code: sessile.CodeGenerationTimeout, Message: "the model took too long", Cause: err}
+	case cause != nil:
+		return cancelled(err)
+	}
+	return &sessile.Error{Code: sessile.CodeOrchestrationFailed, Message: "the model did not answer", Cause: err}
 }

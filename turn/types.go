@@ -23,6 +23,9 @@ type Request struct {
 	// the use case and must not block for long.
 	Observe func(Event)
 
+	// OfferTools lets the model call the tools of the session.
+	OfferTools bool
+
 	// IncludePrompt and IncludeTrace ask for Prompt and Trace of the result.
 	IncludePrompt bool
 	IncludeTrace  bool

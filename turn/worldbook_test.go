@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessile-dev/sessile"
 	"github.com/sessile-dev/sessile/model"
@@ -52,7 +53,7 @@ func TestWorldbookReachesModelAndState(t *testing.T) {
 	book := s.bind(2, entry(7, "lantern", "The lantern is lit."), entry(3, "lantern", "  "), entry(5, "boat", "The boat leaks."))
 	floor := s.respond("main", "I take the lantern.").FloorID
 	want := []model.Message{{Role: "system", Content: "The lantern is lit."}, {Role: "user", Content: "I take the lantern."}}
-	if got := s.script.last(); !slices.Equal(got, want) {
+	if got := s.script.last(); !cmp.Equal(got, want) {
 		t.Errorf("the model was told %q, want %q", got, want)
 	}
 	w := s.worldOf(floor)

@@ -79,14 +79,25 @@ func (m *Model) Generate(ctx context.Context, request model.Request) (model.Resp
 	if len(answer.Choices) == 0 {
 		return model.Response{}, errors.New("openai: the endpoint answered without a choice")
 	}
+	said := answer.Choices[0].Message
 	return model.Response{
-		Text: answer.Choices[0].Message.Content,
-		Usage: model.Usage{
-			InputTokens:  int64(answer.Usage.PromptTokens),
-			OutputTokens: int64(answer.Usage.CompletionTokens),
-			TotalTokens:  int64(answer.Usage.TotalTokens),
-		},
+		Text: said.Content, Reasoning: said.ReasoningContent, ToolCalls: toolCalls(said.ToolCalls), Usage: usageOf(&answer.Usage),
 	}, nil
+}
+
+func toolCalls(calls []client.ToolCall) (out []model.ToolCall) {
+	for _, call := range calls {
+		out = append(out, model.ToolCall{ID: call.ID, Name: call.Function.Name, Arguments: call.Function.Arguments})
+	}
+	return out
+}
+
+func usageOf(u *client.Usage) model.Usage {
+	usage := model.Usage{InputTokens: int64(u.PromptTokens), OutputTokens: int64(u.CompletionTokens), TotalTokens: int64(u.TotalTokens)}
+	if u.PromptTokensDetails != nil {
+		usage.CacheRead = int64(u.PromptTokensDetails.CachedTokens)
+	}
+	return usage
 }
 
 // problem turns an error of the client into one that may be logged. Endpoints like to repeat the key they refused or the
@@ -96,12 +107,21 @@ func (m *Model) problem(ctx context.Context, err error) error {
 		return fmt.Errorf("openai: the call was given up: %w", cause)
 	}
 	if e, ok := errors.AsType[*client.APIError](err); ok {
-		return fmt.Errorf("openai: the endpoint answered status %d%s", e.HTTPStatusCode, kindOf(e))
+		return answered(e.HTTPStatusCode, kindOf(e))
 	}
 	if e, ok := errors.AsType[*client.RequestError](err); ok {
-		return fmt.Errorf("openai: the endpoint answered status %d", e.HTTPStatusCode)
+		return answered(e.HTTPStatusCode, "")
 	}
-	return fmt.Errorf("openai: %s", m.clean(err.Error()))
+	return fmt.Errorf("openai: %s (%w)", m.clean(err.Error()), model.ErrTransient)
+}
+
+// answered is the error of an answer with a status. Another try may help when the endpoint was too slow, too busy or broken.
+func answered(status int, kind string) error {
+	switch {
+	case status == http.StatusRequestTimeout, status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
+		return fmt.Errorf("openai: the endpoint answered status %d%s (%w)", status, kind, model.ErrTransient)
+	}
+	return fmt.Errorf("openai: the endpoint answered status %d%s", status, kind)
 }
 
 // kindOf is the type and the code of an error, such as " (invalid_request_error, model_not_found)".

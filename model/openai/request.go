@@ -24,7 +24,19 @@ func (m *Model) request(request model.Request) (client.ChatCompletionRequest, er
 		ReasoningEffort:  p.ReasoningEffort,
 	}
 	for _, message := range request.Messages {
-		asked.Messages = append(asked.Messages, client.ChatCompletionMessage{Role: message.Role, Content: message.Content})
+		sent := client.ChatCompletionMessage{Role: message.Role, Content: message.Content, ToolCallID: message.ToolCallID}
+		for _, call := range message.ToolCalls {
+			sent.ToolCalls = append(sent.ToolCalls, client.ToolCall{
+				ID: call.ID, Type: client.ToolTypeFunction, Function: client.FunctionCall{Name: call.Name, Arguments: call.Arguments},
+			})
+		}
+		asked.Messages = append(asked.Messages, sent)
+	}
+	for _, tool := range request.Tools {
+		asked.Tools = append(asked.Tools, client.Tool{
+			Type:     client.ToolTypeFunction,
+			Function: &client.FunctionDefinition{Name: tool.Name, Description: tool.Description, Parameters: json.RawMessage(tool.Parameters)},
+		})
 	}
 	if p.MaxOutputTokens != nil {
 		// Reasoning models refuse the old name, many compatible servers know only that one.

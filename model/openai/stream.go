@@ -1,8 +1,10 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -21,7 +23,8 @@ func (m *Model) stream(ctx context.Context, asked client.ChatCompletionRequest, 
 		return model.Response{}, m.problem(ctx, err)
 	}
 	defer func() { _ = stream.Close() }() // what was read stands
-	var text strings.Builder
+	var text, reasoning strings.Builder
+	var calls []model.ToolCall
 	var usage model.Usage
 	finished := false
 	for {
@@ -33,11 +36,7 @@ func (m *Model) stream(ctx context.Context, asked client.ChatCompletionRequest, 
 			return model.Response{}, m.problem(ctx, err)
 		}
 		if piece.Usage != nil {
-			usage = model.Usage{
-				InputTokens:  int64(piece.Usage.PromptTokens),
-				OutputTokens: int64(piece.Usage.CompletionTokens),
-				TotalTokens:  int64(piece.Usage.TotalTokens),
-			}
+			usage = usageOf(piece.Usage)
 		}
 		if len(piece.Choices) == 0 {
 			continue
@@ -45,13 +44,45 @@ func (m *Model) stream(ctx context.Context, asked client.ChatCompletionRequest, 
 		if piece.Choices[0].FinishReason != "" {
 			finished = true
 		}
-		if delta := piece.Choices[0].Delta.Content; delta != "" {
-			text.WriteString(delta)
-			onText(delta)
+		delta := &piece.Choices[0].Delta
+		if delta.Content != "" {
+			text.WriteString(delta.Content)
+			onText(delta.Content)
+		}
+		reasoning.WriteString(delta.ReasoningContent)
+		if calls, err = gather(calls, delta.ToolCalls); err != nil {
+			return model.Response{}, err
 		}
 	}
 	if !finished {
-		return model.Response{}, errors.New("openai: the answer broke off")
+		return model.Response{}, fmt.Errorf("openai: the answer broke off (%w)", model.ErrTransient)
 	}
-	return model.Response{Text: text.String(), Usage: usage}, nil
+	return model.Response{Text: text.String(), Reasoning: reasoning.String(), ToolCalls: calls, Usage: usage}, nil
+}
+
+// maxToolCalls bounds the calls of one answer.
+const maxToolCalls = 128
+
+// gather puts pieces of calls to the calls they belong to: a piece names its place, else it belongs to the last one.
+func gather(calls []model.ToolCall, pieces []client.ToolCall) ([]model.ToolCall, error) {
+	for _, piece := range pieces {
+		at := max(len(calls)-1, 0)
+		switch {
+		case piece.Index != nil:
+			at = *piece.Index
+		case piece.ID != "":
+			at = len(calls)
+		}
+		if at < 0 || at >= maxToolCalls {
+			return nil, errors.New("openai: the answer calls too many tools")
+		}
+		for len(calls) <= at {
+			calls = append(calls, model.ToolCall{})
+		}
+		call := &calls[at]
+		call.ID = cmp.Or(call.ID, piece.ID)
+		call.Name += piece.Function.Name
+		call.Arguments += piece.Function.Arguments
+	}
+	return calls, nil
 }
