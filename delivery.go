@@ -19,7 +19,7 @@ type Delivery struct {
 	Route      []byte // JSON object: channel, to, account_id, thread_id
 	Text       string
 	Status     OutboxStatus
-	Attempts   int64 // posts
+	Attempts   int64  // posts
 	Key        string // idempotency key, unique in the account
 	RunID      string
 	Error      string // of the last post

@@ -121,7 +121,7 @@ type RunReader interface {
 	OpenRuns(account, requester string) ([]Run, error)
 	// OpenRun finds the active run of kind spawn that a session key is the child of.
 	OpenRun(account, sessionKey string) (Run, bool, error)
-	// UndeliveredRuns lists the ended runs whose result a session key has yet to get: pending and suspended ones, the oldest
+	// UndeliveredRuns lists the ended runs whose result a session key has yet to get: pending, in progress or suspended, the oldest
 	// first.
 	UndeliveredRuns(account, requester string) ([]Run, error)
 }

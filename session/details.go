@@ -58,8 +58,18 @@ type Details struct {
 	TotalTokens   int64 `json:"totalTokens,omitzero"`
 	ContextTokens int64 `json:"contextTokens,omitzero"`
 
-	ModelOverride string `json:"modelOverride,omitzero"` // provider/model
-	Goal          *Goal  `json:"goal,omitzero"`
+	ModelOverride       string `json:"modelOverride,omitzero"`       // provider/model
+	ModelOverrideSource string `json:"modelOverrideSource,omitzero"` // user or auto, of a spawned session
+
+	// What a session was spawned with (spec/session-tools.md, 5.5).
+	Thinking      string   `json:"thinking,omitzero"`
+	Workspace     string   `json:"spawnedWorkspaceDir,omitzero"`
+	Cwd           string   `json:"spawnedCwd,omitzero"`
+	Role          string   `json:"subagentRole,omitzero"`         // orchestrator or leaf
+	ControlScope  string   `json:"subagentControlScope,omitzero"` // children or none
+	InheritedDeny []string `json:"inheritedToolDeny,omitempty"`
+
+	Goal *Goal `json:"goal,omitzero"`
 }
 
 // DetailsOf reads the details of a stored session.

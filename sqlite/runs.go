@@ -39,7 +39,7 @@ const (
 	sqlOpenRun = `SELECT ` + runColumns + ` FROM run r INDEXED BY run_open_child WHERE r.account = (SELECT id FROM account WHERE name = ?1)
   AND r.session_key = ?2 AND r.is_open = 1 ORDER BY r.id DESC LIMIT 1`
 	sqlUndeliveredRuns = `SELECT ` + runColumns + ` FROM run r WHERE r.account = (SELECT id FROM account WHERE name = ?1)
-  AND r.requester = ?2 AND r.delivery IN ('pending', 'suspended') ORDER BY r.id`
+  AND r.requester = ?2 AND r.delivery IN ('pending', 'in_progress', 'suspended') ORDER BY r.id`
 
 	sqlAddRun = `INSERT INTO run (public_id, account, session_key, session, branch, floor, kind, run_type, status, attempt, lease_until, created_at,
   started_at, ended_at, error_code, error, parent, requester, waits_on, is_open, delivery, due_at, work, result)

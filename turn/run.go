@@ -20,6 +20,7 @@ type Input struct {
 	Extra   []byte // JSON object of further members of its row, or nil
 	System  string // what the system says besides
 	Dir     string // where a model that works in a folder works
+	Effort  string // of the model's reasoning; "" leaves it to the model
 	Limit   time.Duration
 	// Notices are what the message tells of; they count as seen when the run succeeds.
 	FromNotices bool
@@ -49,16 +50,17 @@ type End struct {
 type Follower interface {
 	// Ended is called in the transaction that ends a run or pauses it. What it writes is part of it.
 	Ended(tx sessile.Tx, e *End) error
-	// Settled is called after a run that was started has ended, or was left as it is.
-	Settled(run *sessile.Run)
-	// Join finds the queued runs whose messages join a running turn before the model is asked again.
+	// Settled is called with the rows of runs that have ended, or were left as they are, after the commit.
+	Settled(rows ...int64)
+	// Join finds the queued runs whose messages join a running turn before the model is asked again. A run that was found
+	// before and is still queued is found again.
 	Join(ctx context.Context, run *sessile.Run) ([]Joined, error)
 }
 
 type nobody struct{}
 
 func (nobody) Ended(sessile.Tx, *End) error                         { return nil }
-func (nobody) Settled(*sessile.Run)                                 {}
+func (nobody) Settled(...int64)                                     {}
 func (nobody) Join(context.Context, *sessile.Run) ([]Joined, error) { return nil, nil }
 
 // Follow names who hears of runs. It must be called before the first turn.
@@ -86,7 +88,7 @@ func (s *Service) Execute(ctx context.Context, row int64, prepare Prepare) (star
 	}
 	if a.run.Status.Ended() {
 		s.options.Announce()
-		s.follower.Settled(&a.run)
+		s.follower.Settled(a.run.Row)
 		return true, nil
 	}
 	if limit > 0 {
@@ -136,6 +138,7 @@ func (s *Service) beginQueued(tx sessile.Tx, row int64, prepare Prepare) (*attem
 	if input.Nothing {
 		return a, 0, s.end(tx, &End{Run: &a.run, Session: &session, Status: sessile.RunSucceeded})
 	}
+	a.request.Params.ReasoningEffort = effort(input.Effort)
 	a.message, a.extra, a.system, a.toldAlready, a.dir = input.Message, input.Extra, input.System, input.FromNotices, input.Dir
 	no, parent, err := nextPlace(tx, &session, &a.branch, session.Account, "")
 	if err != nil {
@@ -284,4 +287,15 @@ func (s *Service) Restart(tx sessile.Tx, run *sessile.Run) error {
 	}
 	run.Status, run.Floor, run.DueAt, run.WaitsOn = sessile.RunQueued, 0, 0, 0
 	return tx.UpdateRun(run)
+}
+
+// effort is a level of thinking as models know it.
+func effort(level string) string {
+	switch level {
+	case "minimal", "low", "medium", "high":
+		return level
+	case "xhigh":
+		return "high"
+	}
+	return ""
 }

@@ -221,7 +221,8 @@ func (s *Service) run(ctx context.Context, r *Request, begin func(sessile.Tx) (*
 func (s *Service) carryOn(ctx context.Context, a *attempt) (Result, error) {
 	ctx, stop := s.alive(ctx, a)
 	defer stop()
-	defer s.follower.Settled(&a.run)
+	settled := []int64{a.run.Row}
+	defer func() { s.follower.Settled(settled...) }()
 	s.options.Announce()
 	a.tell(Event{Start: &Start{FloorID: a.floor.ID, FloorNo: a.floor.No, BranchID: a.branch.Name}})
 	a.enter(PhaseInputRecorded, a.run.StartedAt)
@@ -233,6 +234,7 @@ func (s *Service) carryOn(ctx context.Context, a *attempt) (Result, error) {
 	if err != nil {
 		return Result{}, s.fail(ctx, a, nil, err)
 	}
+	settled = append(settled, answer.joined...)
 	result, err := s.commit(ctx, a, answer)
 	if err != nil {
 		return result, err

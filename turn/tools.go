@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -113,6 +114,9 @@ func (s *Service) steer(ctx context.Context, a *attempt, said *answer, messages 
 		return nil, err
 	}
 	for _, j := range joined {
+		if slices.Contains(said.joined, j.Run) {
+			continue
+		}
 		said.joined = append(said.joined, j.Run)
 		said.rows = append(said.rows, row{role: "user", content: j.Input.Message, extra: j.Input.Extra})
 		messages = append(messages, model.Message{Role: "user", Content: j.Input.Message})

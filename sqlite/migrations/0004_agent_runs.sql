@@ -25,7 +25,7 @@ CREATE INDEX run_due ON run (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX run_requested ON run (account, requester, id) WHERE requester IS NOT NULL;
 CREATE INDEX run_open ON run (account, requester, id) WHERE is_open = 1;
 CREATE INDEX run_open_child ON run (account, session_key, id) WHERE is_open = 1;
-CREATE INDEX run_undelivered ON run (account, requester, id) WHERE delivery IN ('pending', 'suspended');
+CREATE INDEX run_undelivered ON run (account, requester, id) WHERE delivery IN ('pending', 'in_progress', 'suspended');
 
 INSERT INTO counter (name, value) VALUES ('delivery_sequence', 0);
 CREATE TABLE delivery (

@@ -1,0 +1,287 @@
+package agentrun
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sessile-dev/sessile"
+)
+
+// Runs lists runs, the newest first.
+func (s *Service) Runs(ctx context.Context, f sessile.RunFilter) (runs []sessile.Run, err error) {
+	if f.SessionKey != "" {
+		f.SessionKey = s.sessions.Keys().Normalize(f.SessionKey)
+	}
+	err = s.store.View(ctx, func(tx sessile.ReadTx) (err error) {
+		runs, err = tx.Runs(f)
+		return err
+	})
+	return runs, err
+}
+
+// Details are what a run tells beside its row.
+type Details struct {
+	sessile.Run
+	FloorID  string // "" for none
+	BranchID string
+}
+
+// Find finds a run. Codes: not_found.
+func (s *Service) Find(ctx context.Context, account, id string) (d Details, err error) {
+	err = s.store.View(ctx, func(tx sessile.ReadTx) error {
+		var found bool
+		if d.Run, found, err = tx.Run(account, id); err == nil && !found {
+			err = sessile.NotFound()
+		}
+		if err != nil {
+			return err
+		}
+		return fillDetails(tx, &d)
+	})
+	return d, err
+}
+
+// Describe adds to runs what [Service.Find] tells of each.
+func (s *Service) Describe(ctx context.Context, runs []sessile.Run) (list []Details, err error) {
+	list = make([]Details, len(runs))
+	err = s.store.View(ctx, func(tx sessile.ReadTx) error {
+		for i := range runs {
+			list[i].Run = runs[i]
+			if err := fillDetails(tx, &list[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+func fillDetails(tx sessile.ReadTx, d *Details) error {
+	d.BranchID = sessile.MainBranch
+	if d.Floor == 0 {
+		return nil
+	}
+	floor, found, err := tx.FloorByRow(d.Floor)
+	if err == nil && found {
+		d.FloorID, d.BranchID = floor.ID, floor.BranchName
+	}
+	return err
+}
+
+// Wait finds a run and waits until it has ended, for a time at most. Codes: not_found.
+func (s *Service) Wait(ctx context.Context, account, id string, limit time.Duration) (Details, error) {
+	d, err := s.Find(ctx, account, id)
+	if err != nil || limit <= 0 || d.Status.Ended() {
+		return d, err
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	for {
+		changed := s.changed.next()
+		if d, err = s.Find(ctx, account, id); err != nil || d.Status.Ended() {
+			return d, err
+		}
+		select {
+		case <-changed:
+		case <-timer.C:
+			return d, nil
+		case <-ctx.Done():
+			return d, ctx.Err()
+		}
+	}
+}
+
+// Cancel ends a run that is not over, and everything below it: the children of its session, and theirs (spec/session-tools.md,
+// 5.12). A run that is over stays as it is. Codes: not_found.
+func (s *Service) Cancel(ctx context.Context, account, id string) (Details, error) {
+	var ended []int64
+	err := s.store.Update(ctx, func(tx sessile.Tx) error {
+		run, found, err := tx.Run(account, id)
+		if err == nil && !found {
+			err = sessile.NotFound()
+		}
+		if err != nil || run.Status.Ended() && !run.Open {
+			return err
+		}
+		ended, err = s.cancelTree(tx, &run)
+		return err
+	})
+	if err != nil {
+		return Details{}, err
+	}
+	s.interrupt(ended)
+	return s.Find(ctx, account, id)
+}
+
+func (s *Service) interrupt(rows []int64) {
+	for _, row := range rows {
+		s.turns.Interrupt(row)
+	}
+	s.Settled(rows...)
+}
+
+const cancelReason = "the run was cancelled"
+
+// cancelTree ends what is below a run first, so that nothing wakes it any more, then the run itself.
+func (s *Service) cancelTree(tx sessile.Tx, run *sessile.Run) (ended []int64, err error) {
+	if run.Kind == sessile.RunKindSpawn || run.Kind == sessile.RunKindTurn {
+		if ended, err = s.cancelChildren(tx, run.Account, run.SessionKey, 0); err != nil {
+			return nil, err
+		}
+	}
+	again, found, err := tx.RunByRow(run.Row)
+	if err != nil || !found {
+		return ended, err
+	}
+	if again.Status.Ended() {
+		if !again.Open {
+			return ended, nil
+		}
+		again.Open = false // it waited for children that are cancelled now
+		return append(ended, again.Row), s.announce(tx, &again)
+	}
+	return append(ended, again.Row), s.turns.Cancel(tx, &again, cancelReason)
+}
+
+// cancelChildren ends the active children of a session without telling anybody: who would hear of them is cancelled too.
+func (s *Service) cancelChildren(tx sessile.Tx, account, key string, depth int) (ended []int64, err error) {
+	if depth > maxDepthListed {
+		return nil, nil
+	}
+	open, err := tx.OpenRuns(account, key)
+	if err != nil {
+		return nil, err
+	}
+	for i := range open {
+		child := &open[i]
+		below, err := s.cancelChildren(tx, account, child.SessionKey, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		ended = append(ended, below...)
+		w, err := workOf(child)
+		if err != nil {
+			return nil, err
+		}
+		w.Spawn.Quiet = true
+		if err := w.store(child); err != nil {
+			return nil, err
+		}
+		if child.Status.Ended() {
+			child.Open, child.Delivery = false, sessile.DeliveryUnneeded
+			err = tx.UpdateRun(child)
+		} else {
+			err = s.turns.Cancel(tx, child, cancelReason)
+		}
+		if err != nil {
+			return nil, err
+		}
+		ended = append(ended, child.Row)
+	}
+	return ended, nil
+}
+
+// Steer has a child stop what it does and go on with a message instead. Codes: not_found, invalid_state for a run that is
+// over or is no child's.
+func (s *Service) Steer(ctx context.Context, account, id, message string) (Details, error) {
+	var row int64
+	err := s.store.Update(ctx, func(tx sessile.Tx) error {
+		run, found, err := tx.Run(account, id)
+		if err == nil && !found {
+			err = sessile.NotFound()
+		}
+		if err != nil {
+			return err
+		}
+		if run.Kind != sessile.RunKindSpawn {
+			return sessile.Errorf(sessile.CodeInvalidState, "only the run of a sub-agent can be steered")
+		}
+		if run.Status.Ended() {
+			return sessile.Errorf(sessile.CodeInvalidState, "the run is over")
+		}
+		w, err := workOf(&run)
+		if err != nil {
+			return err
+		}
+		w.Message, w.Steered = message, true
+		if err := w.store(&run); err != nil {
+			return err
+		}
+		row = run.Row
+		return s.turns.Restart(tx, &run)
+	})
+	if err != nil {
+		return Details{}, err
+	}
+	s.turns.Interrupt(row)
+	s.wake()
+	return s.Find(ctx, account, id)
+}
+
+// Announce hands a suspended or discarded result over again. Codes: not_found, invalid_state for any other run.
+func (s *Service) Announce(ctx context.Context, account, id string) (Details, error) {
+	err := s.store.Update(ctx, func(tx sessile.Tx) error {
+		run, found, err := tx.Run(account, id)
+		if err == nil && !found {
+			err = sessile.NotFound()
+		}
+		if err != nil {
+			return err
+		}
+		switch run.Delivery {
+		case sessile.DeliverySuspended, sessile.DeliveryDiscarded, sessile.DeliveryFailed:
+		default:
+			return sessile.Errorf(sessile.CodeInvalidState, "the result of this run is not suspended or discarded")
+		}
+		return s.announce(tx, &run)
+	})
+	if err != nil {
+		return Details{}, err
+	}
+	s.wake()
+	return s.Find(ctx, account, id)
+}
+
+// ChildOf finds the child of a session that a word names: last, an index of the list, a session key, an exact task name or
+// label, or an unambiguous beginning of one of these or of a run id (spec/session-tools.md, 6.2). Codes: not_found,
+// validation_error for a word that fits several.
+func (s *Service) ChildOf(ctx context.Context, account, key, word string) (Subagent, error) {
+	list, err := s.Subagents(ctx, account, key, MaxRecentMinutes)
+	if err != nil {
+		return Subagent{}, err
+	}
+	all := slices.Concat(list.Active, list.Recent)
+	word = strings.TrimSpace(word)
+	if word == "last" && len(all) > 0 {
+		return slices.MaxFunc(all, func(a, b Subagent) int { return int(a.StartedAt - b.StartedAt) }), nil
+	}
+	if index, err := strconv.Atoi(word); err == nil && index >= 1 && index <= len(all) {
+		return all[index-1], nil
+	}
+	exact := func(one *Subagent) bool {
+		return word == one.SessionKey || word == one.TaskName && word != "" || word == one.Label || word == one.RunID
+	}
+	begins := func(one *Subagent) bool {
+		return word != "" && slices.ContainsFunc([]string{one.SessionKey, one.TaskName, one.Label, one.RunID}, func(name string) bool {
+			return strings.HasPrefix(name, word)
+		})
+	}
+	for _, fits := range []func(*Subagent) bool{exact, begins} {
+		var found []Subagent
+		for i := range all {
+			if fits(&all[i]) {
+				found = append(found, all[i])
+			}
+		}
+		switch {
+		case len(found) == 1:
+			return found[0], nil
+		case len(found) > 1:
+			return Subagent{}, sessile.Errorf(sessile.CodeValidation, "%q fits several sub-agents", word)
+		}
+	}
+	return Subagent{}, sessile.NotFound()
+}
