@@ -34,7 +34,7 @@ func imports() map[string]rule {
 		"turn":      {pure: true, imports: []string{".", "changelog", "lorebook", "model", "session", "state", "transcript"}},
 
 		// Agents that run one another: use cases over turns.
-		"agentrun": {pure: true, imports: []string{".", "changelog", "model", "session", "transcript", "turn"}},
+		"agentrun": {imports: []string{".", "changelog", "model", "session", "transcript", "turn"}},
 
 		// The agents' tools: handlers over the use cases.
 		"agenttool": {pure: true, imports: []string{".", "changelog", "session", "state", "transcript"}},
