@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sessile-dev/sessile"
@@ -88,6 +89,8 @@ type Service struct {
 
 	changed bell // something was queued, started or ended
 	posted  bell // something is in the outbox
+
+	stumbled atomic.Bool // a run could not be started: look again in a while
 
 	mu       sync.Mutex
 	starting map[int64]string // runs that this process works on, and their kind
@@ -234,25 +237,36 @@ func (s *Service) Run(ctx context.Context) error {
 		posts.Wait()
 	}()
 	for {
+		if s.stumbled.Swap(false) && !rest(ctx, nil, retryAfter) {
+			return nil
+		}
 		changed := s.changed.next()
 		wait, err := s.pass(working, &runs)
 		if err != nil {
 			s.options.Logger.Warn("queued runs could not be looked at", "error", err)
 			wait = retryAfter
 		}
-		var timer <-chan time.Time
-		if wait > 0 {
-			t := time.NewTimer(wait)
-			defer t.Stop() //nolint:revive // there is one at a time, see below
-			timer = t.C
-		}
-		select {
-		case <-ctx.Done():
+		if !rest(ctx, changed, wait) {
 			return nil
-		case <-changed:
-		case <-timer:
 		}
 	}
+}
+
+// rest waits until something changes or a time has passed, 0 for no time; false when the context has ended.
+func rest(ctx context.Context, changed <-chan struct{}, wait time.Duration) bool {
+	var due <-chan time.Time
+	if wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-changed:
+	case <-due:
+	}
+	return true
 }
 
 // pass does what can be done now and tells how long it takes until something is due; 0 for nothing.
@@ -350,6 +364,7 @@ func (s *Service) execute(ctx context.Context, run *sessile.Run) {
 		s.changed.ring() // its place in the lane is free
 	case err != nil && !errors.Is(err, context.Canceled):
 		s.options.Logger.Warn("a run could not be started", "run", run.ID, "error", err)
-		time.AfterFunc(retryAfter, s.changed.ring)
+		s.stumbled.Store(true)
+		s.changed.ring()
 	}
 }
