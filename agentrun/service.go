@@ -36,11 +36,13 @@ type Options struct {
 	MaxPingPong int
 	// StepLimit bounds a step of a conversation; default 60 s.
 	StepLimit time.Duration
+	// AnnounceLimit bounds the turn that tells a session of a result; default 2 minutes.
+	AnnounceLimit time.Duration
 	// Attachments bound what a child may be given.
 	Attachments Attachments
 	// Heartbeats wakes sessions for notices; WakeNested sub-agents too.
 	Heartbeats, WakeNested bool
-	// Tools lists which tools a session lacks, of those there are; default none.
+	// Lacks lists which tools a session lacks, of those there are; default none.
 	Lacks func(c session.Caller) []string
 	// Webhook is where texts for channels are posted; the zero value keeps them until somebody acknowledges them.
 	Webhook Webhook
@@ -104,6 +106,7 @@ func New(store sessile.Store, sessions *session.Service, turns Turns, o Options)
 	o.RunLimit = cmp.Or(o.RunLimit, 10*time.Minute)
 	o.SpawnLimit = cmp.Or(o.SpawnLimit, o.RunLimit)
 	o.StepLimit = cmp.Or(o.StepLimit, time.Minute)
+	o.AnnounceLimit = cmp.Or(o.AnnounceLimit, 2*time.Minute)
 	o.ArchiveAfter = cmp.Or(o.ArchiveAfter, time.Hour)
 	o.MaxSpawnDepth = cmp.Or(o.MaxSpawnDepth, 1)
 	o.MaxChildren = cmp.Or(o.MaxChildren, 5)

@@ -8,7 +8,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Agents is what the sections agents, tools, session, logging and changeLog of the file say (conformance/WIRE.md, "Configuration"). They
+// Agents is what the sections agents, tools, session, logging, changeLog and delivery of the file say (conformance/WIRE.md, "Configuration"). They
 // follow the files of other programs: what is not known is passed over, and what has the wrong type counts as not there.
 type Agents struct {
 	Agents       []Agent
@@ -28,8 +28,12 @@ type Agents struct {
 
 	RedactPatterns []string // logging.redactPatterns
 
-	MaxEvents int           // changeLog.maxEvents; 0 is not set
-	MaxAge    time.Duration // changeLog.maxAgeDays; 0 is not set
+	MaxEvents  int           // changeLog.maxEvents; 0 is not set
+	MaxAge     time.Duration // changeLog.maxAgeDays; 0 is not set
+	WakeNested bool          // changeLog.wakeNested, true when it is not set
+
+	Runs    Runs
+	Webhook Webhook
 }
 
 // Agent is one configured agent.
@@ -38,6 +42,9 @@ type Agent struct {
 	Tools     ToolRules
 	Model     string // provider/model; "" for that of the defaults
 	Sandboxed bool   // sandbox.mode is all
+	Workspace string // "" for one in the data directory
+	Spawns    Spawns
+	ACP       *ExternalAgent // nil for none
 }
 
 // ToolRules are one layer of the policy of tools.
@@ -50,7 +57,7 @@ type ToolRules struct {
 func ReadAgents(sections map[string][]byte) (Agents, error) {
 	var read Agents
 	parsed := map[string]section{}
-	for _, name := range []string{"agents", "tools", "session", "logging", "changeLog"} {
+	for _, name := range []string{"agents", "tools", "session", "logging", "changeLog", "delivery"} {
 		one, err := parseSection(sections[name])
 		if err != nil {
 			return read, err
@@ -63,6 +70,9 @@ func ReadAgents(sections map[string][]byte) (Agents, error) {
 	read.RedactPatterns = parsed["logging"].texts("redactPatterns")
 	read.MaxEvents = int(parsed["changeLog"].number("maxEvents"))
 	read.MaxAge = time.Duration(parsed["changeLog"].number("maxAgeDays")) * 24 * time.Hour
+	read.WakeNested = parsed["changeLog"].yes("wakeNested", true)
+	read.readRuns(agents.child("defaults"), tools, session)
+	read.Webhook = readWebhook(parsed["delivery"].child("webhook"))
 	read.MainKey = strings.TrimSpace(session.text("mainKey"))
 	read.Tools = tools.rules()
 	read.Subagents = tools.child("subagents").child("tools").rules()
@@ -71,6 +81,9 @@ func ReadAgents(sections map[string][]byte) (Agents, error) {
 		agent := Agent{ID: strings.ToLower(strings.TrimSpace(one.text("id"))), Tools: one.child("tools").rules()}
 		agent.Model = one.model()
 		agent.Sandboxed = strings.TrimSpace(one.child("sandbox").text("mode")) == "all"
+		agent.Workspace = strings.TrimSpace(one.text("workspace"))
+		agent.Spawns = one.child("subagents").spawns()
+		agent.ACP = readExternal(one.child("acp"))
 		if agent.ID == "" {
 			continue
 		}
