@@ -63,6 +63,9 @@ func serve(ctx context.Context, settings *config.Loaded, accounts authenticate, 
 	if err != nil {
 		return err
 	}
+	if err := services.changes.Prune(ctx); err != nil { // before anybody reads the log
+		return fmt.Errorf("removing old events: %w", err)
+	}
 	return listenAndServe(ctx, server{
 		handler:    services.handler,
 		address:    settings.Listen,
