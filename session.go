@@ -34,6 +34,9 @@ type Session struct {
 	OwnerKey    string // key of the session that owns it
 	Details     []byte // JSON object, or nil; the session package knows its members
 
+	Lane Lane   // "" is stored as other; fixed, as its name is
+	Name string // its key without the agent where that is one word, else ""
+
 	Worldbook   int64 // row of the bound worldbook; 0 for none
 	WorldbookID string
 
@@ -57,14 +60,36 @@ type SessionFilter struct {
 	Page    Page   // sorts by created_at or updated_at
 }
 
-// SessionSelection narrows what [SessionReader.ListSessions] walks over; zero members do not narrow.
+// Lane is what the key and the chat type of a session say it is, whatever is configured.
+type Lane string
+
+// The lanes.
+const (
+	LaneCron  Lane = "cron"
+	LaneHook  Lane = "hook"
+	LaneNode  Lane = "node"
+	LaneGroup Lane = "group"
+	LaneOther Lane = "other"
+)
+
+// Lanes lists all of them.
+func Lanes() []Lane { return []Lane{LaneCron, LaneHook, LaneNode, LaneGroup, LaneOther} }
+
+// SessionSelection narrows what [SessionReader.ListSessions] walks over; zero members do not narrow. Sessions that one of
+// Lanes, Names or Keys fits are in it; beside Of and Label these three do not narrow.
 type SessionSelection struct {
 	Archived bool   // archived ones alone, else those that are not
 	Of       string // only the session with this key, and those that it spawned, is the parent of or owns
 	Agent    string
 	Label    string // exactly this one
 	Since    int64  // updated then or later
-	After    *SessionPlace
+	Lanes    []Lane
+	Names    []string
+	Keys     []string
+	// Found has the store look for sessions with this text in what a search looks into, beside which Archived, Agent,
+	// Label and Since alone narrow. It may find more, and nothing where it is not [SessionReader.Searchable].
+	Found string
+	After *SessionPlace
 }
 
 // SessionPlace is a place in the order of [SessionReader.ListSessions]: behind the session with these values.

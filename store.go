@@ -64,8 +64,10 @@ type SessionReader interface {
 	// ListSessions visits sessions, pinned ones first by the time of the pin, then by UpdatedAt, the newest first, and by
 	// key, until visit returns false or an error. visit must not use the transaction.
 	ListSessions(account string, selection SessionSelection, visit func(*Session) (bool, error)) error
+	// Searchable reports whether the store finds sessions by a text without reading all of them.
+	Searchable(text string) bool
 	// Children lists the keys of sessions that one of the parents spawned and that were updated at or after since, by parent,
-	// in the order of keys.
+	// in the order of keys: of a hundred at most, the newest first.
 	Children(account string, parents []string, since int64) (map[string][]string, error)
 	// RetiredSession finds an earlier session behind a key that was reset.
 	RetiredSession(account, key, id string) (Session, bool, error)

@@ -53,9 +53,10 @@ type Faults struct {
 // Tools lists what a caller may call, by name.
 func (r *Runner) Tools(c Caller) []Tool {
 	c = r.normalized(c)
+	permit := r.options.Policy.For(c)
 	var allowed []Tool
 	for _, t := range r.tools {
-		if r.options.Policy.Allows(c, t.Name) {
+		if permit.Refuses(t.Name) == "" {
 			allowed = append(allowed, t)
 		}
 	}
@@ -64,9 +65,9 @@ func (r *Runner) Tools(c Caller) []Tool {
 
 // Lacking names the tools that a caller may not call, by name.
 func (r *Runner) Lacking(c Caller) (names []string) {
-	c = r.normalized(c)
+	permit := r.options.Policy.For(r.normalized(c))
 	for _, t := range r.tools {
-		if !r.options.Policy.Allows(c, t.Name) {
+		if permit.Refuses(t.Name) != "" {
 			names = append(names, t.Name)
 		}
 	}
@@ -117,9 +118,10 @@ func (r *Runner) Call(ctx context.Context, c Caller, name string, arguments []by
 
 // find looks a tool up as models name it: in blanks or quotes, with the prefix functions_ or a number behind it.
 func (r *Runner) find(c Caller, name string) (Tool, bool) {
+	permit := r.options.Policy.For(c)
 	for _, candidate := range []string{name, cleanName(name)} {
 		at, ok := slices.BinarySearchFunc(r.tools, candidate, func(t Tool, name string) int { return strings.Compare(t.Name, name) })
-		if ok && r.options.Policy.Allows(c, candidate) {
+		if ok && permit.Refuses(candidate) == "" {
 			return r.tools[at], true
 		}
 	}

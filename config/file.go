@@ -19,7 +19,7 @@ type entry struct {
 
 // sections are the top-level keys that belong to other packages. They are kept as they stand, to be read there.
 func sections() []string {
-	return []string{"agents", "tools", "session", "logging", "delivery", "changeLog"}
+	return []string{"agents", "channels", "tools", "session", "logging", "delivery", "changeLog"}
 }
 
 // fileReader walks through a parsed file and collects settings by key.

@@ -8,14 +8,18 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Agents is what the sections agents, tools, session, logging, changeLog and delivery of the file say (conformance/WIRE.md, "Configuration"). They
-// follow the files of other programs: what is not known is passed over, and what has the wrong type counts as not there.
+// Agents is what the sections agents, channels, tools, session, logging, changeLog and delivery of the file say
+// (conformance/WIRE.md, "Configuration"). They follow the files of other programs: what is not known is passed over, and what
+// has the wrong type counts as not there.
 type Agents struct {
 	Agents       []Agent
 	DefaultAgent string // of the list; "" when there is none
 	MainKey      string // session.mainKey
 	Tools        ToolRules
-	Subagents    ToolRules // tools.subagents.tools
+	Sandbox      ToolRules            // tools.sandbox.tools
+	Subagents    ToolRules            // tools.subagents.tools
+	Providers    map[string]ToolRules // tools.byProvider, by provider or provider/model
+	Groups       map[string]ToolRules // channels.<channel>.groups.<id>.tools, by channel:id in lower case
 
 	Global       bool   // session.scope is global
 	DefaultModel string // agents.defaults.model, provider/model
@@ -57,7 +61,7 @@ type ToolRules struct {
 func ReadAgents(sections map[string][]byte) (Agents, error) {
 	var read Agents
 	parsed := map[string]section{}
-	for _, name := range []string{"agents", "tools", "session", "logging", "changeLog", "delivery"} {
+	for _, name := range []string{"agents", "channels", "tools", "session", "logging", "changeLog", "delivery"} {
 		one, err := parseSection(sections[name])
 		if err != nil {
 			return read, err
@@ -74,8 +78,7 @@ func ReadAgents(sections map[string][]byte) (Agents, error) {
 	read.readRuns(agents.child("defaults"), tools, session)
 	read.Webhook = readWebhook(parsed["delivery"].child("webhook"))
 	read.MainKey = strings.TrimSpace(session.text("mainKey"))
-	read.Tools = tools.rules()
-	read.Subagents = tools.child("subagents").child("tools").rules()
+	read.readPolicy(tools, parsed["channels"])
 	for _, item := range agents.list("list") {
 		one := asSection(item)
 		agent := Agent{ID: strings.ToLower(strings.TrimSpace(one.text("id"))), Tools: one.child("tools").rules()}
@@ -96,6 +99,24 @@ func ReadAgents(sections map[string][]byte) (Agents, error) {
 		read.DefaultAgent = read.Agents[0].ID
 	}
 	return read, nil
+}
+
+// readPolicy reads the layers of the policy of tools that are not an agent's own.
+func (a *Agents) readPolicy(tools, channels section) {
+	a.Tools = tools.rules()
+	a.Sandbox = tools.child("sandbox").child("tools").rules()
+	a.Subagents = tools.child("subagents").child("tools").rules()
+	a.Providers, a.Groups = map[string]ToolRules{}, map[string]ToolRules{}
+	providers := tools.child("byProvider")
+	for name := range providers {
+		a.Providers[name] = providers.child(name).rules()
+	}
+	for channel := range channels {
+		groups := channels.child(channel).child("groups")
+		for id := range groups {
+			a.Groups[strings.ToLower(channel+":"+id)] = groups.child(id).child("tools").rules()
+		}
+	}
 }
 
 // readAccess reads who sees whom and which models there are.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sessile-dev/sessile"
@@ -40,25 +41,67 @@ func (k Keys) Display(key string) string {
 
 // Kind classifies a session; the first row of the table that fits counts.
 func (k Keys) Kind(row *sessile.Session) string {
-	rest := row.Key
-	if _, inner, ok := SplitKey(row.Key); ok {
-		rest = inner
-	}
-	rest = strings.ToLower(rest)
-	switch {
-	case row.Key == k.Alias(), rest == k.withDefaults().MainKey:
+	if row.Key == k.Alias() || bareKey(row.Key) == k.withDefaults().MainKey {
 		return KindMain
+	}
+	return string(laneOf(row))
+}
+
+// bareKey is a key without its agent, in lower case.
+func bareKey(key string) string {
+	if _, rest, ok := SplitKey(key); ok {
+		key = rest
+	}
+	return strings.ToLower(key)
+}
+
+// laneOf is the kind of a session but for main, which depends on what is configured.
+func laneOf(row *sessile.Session) sessile.Lane {
+	rest := bareKey(row.Key)
+	switch {
 	case strings.HasPrefix(rest, "cron:"):
-		return KindCron
+		return sessile.LaneCron
 	case strings.HasPrefix(rest, "hook:"):
-		return KindHook
+		return sessile.LaneHook
 	case strings.HasPrefix(rest, "node-"), strings.HasPrefix(rest, "node:"):
-		return KindNode
+		return sessile.LaneNode
 	case row.ChatType == "group", row.ChatType == "channel",
 		strings.Contains(row.Key, ":group:"), strings.Contains(row.Key, ":channel:"):
-		return KindGroup
+		return sessile.LaneGroup
 	}
-	return KindOther
+	return sessile.LaneOther
+}
+
+// nameOf is the key of a session without its agent where that is one word, as those of main sessions are.
+func nameOf(row *sessile.Session) string {
+	if name := bareKey(row.Key); !strings.Contains(name, ":") {
+		return name
+	}
+	return ""
+}
+
+// selectKinds narrows a selection to where sessions of some kinds are. It may hold others too.
+func (k Keys) selectKinds(kinds []string, selection *sessile.SessionSelection) {
+	main := k.withDefaults().MainKey
+	if len(kinds) == 0 || slices.Contains(kinds, KindMain) && strings.Contains(main, ":") {
+		return
+	}
+	for _, kind := range kinds {
+		switch {
+		case kind != KindMain:
+			selection.Lanes = append(selection.Lanes, sessile.Lane(kind))
+		case selection.Agent == "":
+			selection.Names = append(selection.Names, main)
+			if k.Global {
+				selection.Names = append(selection.Names, globalKey)
+			}
+		default:
+			selection.Keys = append(selection.Keys, k.Main(selection.Agent), main)
+			if k.Global {
+				selection.Keys = append(selection.Keys, globalKey)
+			}
+		}
+	}
 }
 
 // ChannelOf is the channel that a session is shown with.

@@ -204,16 +204,3 @@ func keyRoute(key string) Route {
 	}
 	return Route{}
 }
-
-// Depth is how deep a session stands below the one that nobody spawned, from what is stored alone.
-func Depth(key string, row *sessile.Session) int64 {
-	if row != nil {
-		if d, err := DetailsOf(row); err == nil && d.SpawnDepth != nil {
-			return *d.SpawnDepth
-		}
-	}
-	if IsSubagent(key) {
-		return 1
-	}
-	return 0
-}

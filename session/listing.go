@@ -85,26 +85,55 @@ func (s *Service) collect(tx sessile.ReadTx, c Caller, q *ListQuery, l *Listing)
 	case l.Level == LevelAgent && selection.Agent == "":
 		selection.Agent = s.options.Keys.Agent(c.Key)
 	}
+	s.options.Keys.selectKinds(q.Kinds, &selection)
 	search := strings.ToLower(q.Search)
-	return tx.ListSessions(c.Account, selection, func(row *sessile.Session) (bool, error) {
-		if !s.listed(c, row, restricted) || len(q.Kinds) > 0 && !slices.Contains(q.Kinds, s.options.Keys.Kind(row)) {
-			return true, nil
-		}
-		one, err := s.listedOf(row)
-		if err != nil {
-			return false, err
-		}
-		if search != "" && !one.matches(search) {
-			return true, nil
-		}
-		if len(l.Sessions) == q.Limit {
-			last := &l.Sessions[q.Limit-1].Row
-			l.Next = &sessile.SessionPlace{PinnedAt: last.PinnedAt, UpdatedAt: last.UpdatedAt, Key: last.Key}
+	// A search looks at the first sessions one by one. When they do not fill the page, the store finds the rest.
+	budget := -1
+	if search != "" && selection.Of == "" && !s.options.Models.mention(search) && tx.Searchable(search) {
+		budget = maxSearched
+	}
+	var last sessile.SessionPlace
+	visit := func(row *sessile.Session) (bool, error) {
+		if budget == 0 {
 			return false, nil
 		}
-		l.Sessions = append(l.Sessions, one)
+		budget--
+		last = placeOf(row)
+		return s.take(c, q, row, restricted, search, l)
+	}
+	if err := tx.ListSessions(c.Account, selection, visit); err != nil || budget != 0 || l.Next != nil {
+		return err
+	}
+	budget, selection.Found, selection.After = -1, search, &last
+	return tx.ListSessions(c.Account, selection, visit)
+}
+
+// maxSearched is how many sessions a search looks at one by one.
+const maxSearched = 500
+
+// take adds a session to the page if the query asks for it, and reports whether there is to be another.
+func (s *Service) take(c Caller, q *ListQuery, row *sessile.Session, restricted bool, search string, l *Listing) (more bool, err error) {
+	if !s.listed(c, row, restricted) || len(q.Kinds) > 0 && !slices.Contains(q.Kinds, s.options.Keys.Kind(row)) {
 		return true, nil
-	})
+	}
+	one, err := s.listedOf(row)
+	if err != nil {
+		return false, err
+	}
+	if search != "" && !one.matches(search) {
+		return true, nil
+	}
+	if len(l.Sessions) == q.Limit {
+		last := placeOf(&l.Sessions[q.Limit-1].Row)
+		l.Next = &last
+		return false, nil
+	}
+	l.Sessions = append(l.Sessions, one)
+	return true, nil
+}
+
+func placeOf(row *sessile.Session) sessile.SessionPlace {
+	return sessile.SessionPlace{PinnedAt: row.PinnedAt, UpdatedAt: row.UpdatedAt, Key: row.Key}
 }
 
 // listed reports whether a row may be in a list for the caller at all.

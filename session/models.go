@@ -23,6 +23,16 @@ func (m Models) Default(agent string) string {
 	return m.Standard
 }
 
+// mention reports whether a text in lower case stands in a model that sessions have without choosing it.
+func (m Models) mention(text string) bool {
+	for _, own := range m.Agents {
+		if strings.Contains(strings.ToLower(own), text) {
+			return true
+		}
+	}
+	return strings.Contains(strings.ToLower(m.Standard), text)
+}
+
 // Choose finds the model that a text names: provider/model, or a model under the provider in force. ok is false for one
 // that is not to be had.
 func (m Models) Choose(text, current string) (model string, ok bool) {

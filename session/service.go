@@ -148,6 +148,7 @@ func (s *Service) add(tx sessile.Tx, row *sessile.Session, agent string) error {
 	if taken {
 		return sessile.Errorf(sessile.CodeSessionKeyTaken, "there is a session with this key already")
 	}
+	row.Lane, row.Name = laneOf(row), nameOf(row)
 	return tx.AddSession(row)
 }
 

@@ -40,8 +40,8 @@ func migrate(ctx context.Context, path string) (version int, err error) {
 	if err := createPrivate(path); err != nil { // closing the connection of the check may have taken the log files
 		return 0, err
 	}
-	db, err := driver.Open(sqliteconn.FileURI(path) +
-		"?_pragma=busy_timeout(5000)&_pragma=journal_mode(wal)&_pragma=synchronous(full)")
+	db, err := driver.Open(sqliteconn.FileURI(path)+
+		"?_pragma=busy_timeout(5000)&_pragma=journal_mode(wal)&_pragma=synchronous(full)", sqliteconn.Extend)
 	if err != nil {
 		return 0, err
 	}

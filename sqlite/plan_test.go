@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ func planned() []struct{ name, sql string } {
 	plainHeads, _ := filtered(sqlPlainHeads, sessile.SlotFilter{}, nil)
 	versions, _ := filtered(sqlVersions, sessile.SlotFilter{}, nil)
 	plain, _ := filtered(sqlPlainVersions, sessile.SlotFilter{}, nil)
-	return []struct{ name, sql string }{
+	statements := []struct{ name, sql string }{
 		{"session", sqlSession},
 		{"session by row", sqlSessionByRow},
 		{"sessions, newest first", sqlSessions + " ORDER BY s.created_at DESC, s.id DESC LIMIT ?5 OFFSET ?6"},
@@ -103,10 +104,9 @@ func planned() []struct{ name, sql string } {
 		{"expired entries", sqlExpiredEntries},
 		{"deleted home", sqlDeletedHome},
 		{"entries of a home", sqlHomeEntries},
-		{"walk over sessions", sqlListSessions},
-		{"walk over archived sessions", sqlListArchived},
-		{"walk over children", sqlListSessionsOf},
+		{"found sessions", sqlFoundSessions},
 		{"children", sqlChildren},
+		{"pinned children", sqlPinnedChildren},
 		{"retired session", sqlRetiredSession},
 		{"events", sqlEvents},
 		{"event by its dedupe key", sqlEventNamed},
@@ -119,21 +119,37 @@ func planned() []struct{ name, sql string } {
 		{"delete notice", sqlDeleteNotice},
 		{"outdated events", sqlOutdated},
 	}
+	for _, w := range []walk{
+		{column: "lane"},
+		{column: "agent", lane: sessile.LaneCron},
+		{column: "name"},
+		{column: "label"},
+		{column: "key"},
+		{column: "spawned_by"},
+		{column: "parent_key"},
+		{column: "owner_key"},
+	} {
+		for stretch, pinned := range map[string]bool{"pinned": true, "rest": false} {
+			statements = append(statements, struct{ name, sql string }{"sessions by " + w.column + ", " + stretch, w.sql(pinned, 0)})
+		}
+	}
+	slices.SortStableFunc(statements[len(statements)-16:], func(a, b struct{ name, sql string }) int { return strings.Compare(a.name, b.name) })
+	return statements
 }
 
 // sorted names the statements that may sort: they answer a handful of rows of one floor or one conversation, or of the
 // sessions that are tied to one.
-var sorted = map[string]bool{"pages": true, "story": true, "walk over children": true, "children": true, "notices": true}
+var sorted = map[string]bool{"pages": true, "story": true, "found sessions": true, "notices": true}
 
 // small names what may be read whole: results of a part of the same statement, and an index that is empty unless
 // something was deleted.
 var small = map[string]bool{
-	"SCAN CONSTANT ROW":                      true,
-	"SCAN l":                                 true, // the line of a story
-	"SCAN shown":                             true, // what a fork inherits
-	"SCAN mine":                              true, // the children of one session
-	"SCAN k VIRTUAL TABLE INDEX 1:":          true, // the keys that were asked for
-	"SCAN session USING INDEX session_purge": true,
+	"SCAN CONSTANT ROW":                               true,
+	"SCAN l":                                          true, // the line of a story
+	"SCAN shown":                                      true, // what a fork inherits
+	"SCAN f VIRTUAL TABLE INDEX 0:M1":                 true, // what the search index finds
+	"SCAN k VIRTUAL TABLE INDEX 1:":                   true, // the keys that were asked for
+	"SCAN session USING INDEX session_purge":          true,
 	"SCAN session USING COVERING INDEX session_purge": true,
 }
 

@@ -1,11 +1,9 @@
 package sqlite
 
 import (
-	"math"
+	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/sessile-dev/sessile"
 	"github.com/sessile-dev/sessile/internal/sqliteconn"
@@ -14,7 +12,7 @@ import (
 const (
 	sessionColumns = `s.id, s.account, s.public_id, a.name, s.title, s.status, s.settings, s.created_at, s.updated_at,
   s.worldbook, (SELECT w.public_id FROM worldbook w WHERE w.id = s.worldbook), s.key, s.agent, s.label, s.channel, s.pinned_at, s.archived_at,
-  s.display_name, s.subject, s.chat_type, s.spawned_by, s.parent_key, s.owner_key, s.details`
+  s.display_name, s.subject, s.chat_type, s.spawned_by, s.parent_key, s.owner_key, s.details, s.lane, s.name`
 
 	sqlSession = `SELECT ` + sessionColumns + `
 FROM session s JOIN account a ON a.id = s.account
@@ -36,8 +34,8 @@ WHERE a.name = ?1 AND s.deleted_at IS NULL AND (?2 = '' OR s.status = ?2) AND (?
 	sqlAddAccount = `INSERT INTO account (name, created_at) VALUES (?, ?)`
 
 	sqlAddSession = `INSERT INTO session (public_id, account, title, title_fold, status, settings, created_at, updated_at, worldbook,
-  key, agent, label, channel, pinned_at, archived_at, display_name, subject, chat_type, spawned_by, parent_key, owner_key, details)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  key, agent, label, channel, pinned_at, archived_at, display_name, subject, chat_type, spawned_by, parent_key, owner_key, details, lane, name)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	sqlUpdateSession = `UPDATE session SET title = ?, title_fold = ?, status = ?, settings = ?, updated_at = ?, worldbook = ?,
   label = ?, pinned_at = ?, archived_at = ?, channel = ?, display_name = ?, subject = ?, chat_type = ?, spawned_by = ?,
   parent_key = ?, owner_key = ?, details = ? WHERE id = ?`
@@ -51,30 +49,6 @@ WHERE account = ? AND key = ? AND deleted_at IS NOT NULL`
 	sqlRetiredSession = `SELECT ` + sessionColumns + `
 FROM account a JOIN session s ON s.account = a.id AND s.key = ?2 AND s.deleted_at IS NOT NULL AND ifnull(s.purge, 'state') <> 'all'
 WHERE a.name = ?1 AND s.public_id = ?3`
-
-	listOrder = ` ORDER BY ifnull(s.pinned_at, 0) DESC, s.updated_at DESC, s.key`
-	selected  = ` AND (?2 = '' OR s.agent = ?2) AND (?3 = '' OR s.label = ?3) AND s.updated_at >= ?4
-  AND ifnull(s.pinned_at, 0) <= ?7 AND (ifnull(s.pinned_at, 0) < ?7 OR s.updated_at < ?8 OR s.updated_at = ?8 AND s.key > ?9)`
-
-	sqlListSessions = `SELECT ` + sessionColumns + `
-FROM account a CROSS JOIN session s ON s.account = a.id AND s.deleted_at IS NULL AND s.archived_at IS NULL
-WHERE a.name = ?1` + selected + listOrder
-	sqlListArchived = `SELECT ` + sessionColumns + `
-FROM account a CROSS JOIN session s ON s.account = a.id AND s.deleted_at IS NULL AND s.archived_at IS NOT NULL
-WHERE a.name = ?1` + selected + listOrder
-	// The sessions of one key are few: they are found by what they say of it and sorted.
-	sqlListSessionsOf = `WITH mine (id) AS (
-  SELECT c.id FROM account a JOIN session c ON c.account = a.id AND c.spawned_by = ?5 WHERE a.name = ?1
-  UNION SELECT c.id FROM account a JOIN session c ON c.account = a.id AND c.parent_key = ?5 WHERE a.name = ?1
-  UNION SELECT c.id FROM account a JOIN session c ON c.account = a.id AND c.owner_key = ?5 WHERE a.name = ?1
-  UNION SELECT c.id FROM account a JOIN session c ON c.account = a.id AND c.key = ?5 AND c.deleted_at IS NULL WHERE a.name = ?1)
-SELECT ` + sessionColumns + `
-FROM mine CROSS JOIN session s ON s.id = mine.id CROSS JOIN account a ON a.id = s.account
-WHERE s.deleted_at IS NULL AND (s.archived_at IS NOT NULL) = ?6` + selected + listOrder
-
-	sqlChildren = `SELECT s.spawned_by, s.key
-FROM account a CROSS JOIN json_each(?2) k CROSS JOIN session s ON s.account = a.id AND s.spawned_by = k.value AND s.deleted_at IS NULL
-WHERE a.name = ?1 AND s.updated_at >= ?3 ORDER BY s.key`
 
 	sqlRetireSession = `UPDATE session SET deleted_at = ?, purge = 'state' WHERE id = ?`
 	sqlRetired       = `UPDATE session SET purge = NULL WHERE id = ?`
@@ -112,6 +86,7 @@ func readSession(r *sqliteconn.Rows) sessile.Session {
 		Worldbook: r.Int64(9), WorldbookID: r.Text(10), Key: r.Text(11), AgentID: r.Text(12), Label: r.TextOrNil(13), Channel: r.Text(14),
 		PinnedAt: r.Int64(15), ArchivedAt: r.Int64(16), DisplayName: r.Text(17), Subject: r.Text(18), ChatType: r.Text(19),
 		SpawnedBy: r.Text(20), ParentKey: r.Text(21), OwnerKey: r.Text(22), Details: r.Bytes(23),
+		Lane: sessile.Lane(r.Text(24)), Name: r.Text(25),
 	}
 }
 
@@ -143,44 +118,6 @@ func (t *readTx) Sessions(account string, f sessile.SessionFilter) ([]sessile.Se
 	return sessions, total, err
 }
 
-func (t *readTx) ListSessions(account string, f sessile.SessionSelection, visit func(*sessile.Session) (bool, error)) error {
-	after := sessile.SessionPlace{PinnedAt: math.MaxInt64}
-	if f.After != nil {
-		after = *f.After
-	}
-	query := sqlListSessions
-	switch {
-	case f.Of != "":
-		query = sqlListSessionsOf
-	case f.Archived:
-		query = sqlListArchived
-	}
-	rows := t.query(query, account, f.Agent, f.Label, f.Since, f.Of, f.Archived, after.PinnedAt, after.UpdatedAt, after.Key)
-	for rows.Next() {
-		session := readSession(&rows)
-		more, err := visit(&session)
-		if err != nil || !more {
-			_ = rows.Close() // what ends the walk is not an error of its own
-			return err
-		}
-	}
-	return rows.Close()
-}
-
-func (t *readTx) Children(account string, parents []string, since int64) (map[string][]string, error) {
-	keys, err := json.Marshal(parents)
-	if err != nil {
-		return nil, err
-	}
-	children := map[string][]string{}
-	rows := t.query(sqlChildren, account, keys, since)
-	for rows.Next() {
-		parent := rows.Text(0)
-		children[parent] = append(children[parent], rows.Text(1))
-	}
-	return children, rows.Close()
-}
-
 func (t *readTx) RetiredSession(account, key, id string) (sessile.Session, bool, error) {
 	return one(t.query(sqlRetiredSession, account, key, id), readSession)
 }
@@ -198,11 +135,11 @@ func (t *tx) AddSession(s *sessile.Session) error {
 	if err != nil {
 		return err
 	}
-	s.AccountRow = account
+	s.AccountRow, s.Lane = account, cmp.Or(s.Lane, sessile.LaneOther)
 	err = t.conn.Exec(sqlAddSession, s.ID, account, s.Title, folded(s.Title), string(s.Status), s.Settings, s.CreatedAt, s.UpdatedAt,
 		orNull(s.Worldbook), s.Key, s.AgentID, s.Label, textOrNull(s.Channel), orNull(s.PinnedAt), orNull(s.ArchivedAt),
 		textOrNull(s.DisplayName), textOrNull(s.Subject), textOrNull(s.ChatType), textOrNull(s.SpawnedBy), textOrNull(s.ParentKey),
-		textOrNull(s.OwnerKey), s.Details)
+		textOrNull(s.OwnerKey), s.Details, string(s.Lane), textOrNull(s.Name))
 	if err != nil {
 		return err
 	}

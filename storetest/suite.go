@@ -57,6 +57,7 @@ func Run(t *testing.T, open Open) {
 		{"events/pruning", eventPruning},
 		{"events/watches and notices", eventWatches},
 		{"sessions/walk", sessionWalk},
+		{"sessions/lists", sessionLists},
 		{"cells/namespaces and slots", cellNamespaces},
 		{"cells/locate", cellLocate},
 		{"cells/heads and points", cellHeadsAndPoints},

@@ -18,11 +18,22 @@ func keysOf(a config.Agents) session.Keys {
 
 // policyOf is the policy of tools that a configuration makes.
 func policyOf(a config.Agents, keys session.Keys) agenttool.Policy {
-	p := agenttool.Policy{Tools: rulesOf(a.Tools), Subagents: rulesOf(a.Subagents), Agents: map[string]agenttool.Rules{}, Agent: keys.Agent}
+	p := agenttool.Policy{
+		Tools: rulesOf(a.Tools), Sandbox: rulesOf(a.Sandbox), Subagents: rulesOf(a.Subagents), MaxDepth: a.Runs.MaxDepth,
+		Providers: allRules(a.Providers), Groups: allRules(a.Groups), Agents: map[string]agenttool.Rules{}, Agent: keys.Agent,
+	}
 	for _, agent := range a.Agents {
 		p.Agents[agent.ID] = rulesOf(agent.Tools)
 	}
 	return p
+}
+
+func allRules(rules map[string]config.ToolRules) map[string]agenttool.Rules {
+	all := make(map[string]agenttool.Rules, len(rules))
+	for name, r := range rules {
+		all[name] = rulesOf(r)
+	}
+	return all
 }
 
 func rulesOf(r config.ToolRules) agenttool.Rules {

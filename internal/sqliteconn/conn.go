@@ -22,6 +22,7 @@ import (
 	"unsafe"
 
 	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/ext/fts5"
 )
 
 // Options tell how to open a database.
@@ -72,6 +73,9 @@ func (c *Conn) configure(options Options) error {
 	if _, err := c.db.Config(sqlite3.DBCONFIG_ENABLE_QPSG, true); err != nil {
 		return err
 	}
+	if err := Extend(c.db); err != nil {
+		return err
+	}
 	pragmas := []string{fmt.Sprintf("PRAGMA cache_size=-%d", options.CacheKiB), "PRAGMA temp_store=memory"}
 	if options.ReadOnly {
 		pragmas = append(pragmas, "PRAGMA query_only=on")
@@ -85,6 +89,9 @@ func (c *Conn) configure(options Options) error {
 	}
 	return nil
 }
+
+// Extend adds to a connection of the driver what schemas of this project rely on: full-text search.
+func Extend(db *sqlite3.Conn) error { return fts5.Register(db) }
 
 // FileURI names a file so that no character of its path is taken for a parameter.
 func FileURI(path string) string {
