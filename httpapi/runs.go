@@ -133,8 +133,8 @@ func (h *Handler) listRuns(c *call) (reply, error) {
 		items = append(items, showAgentRun(&described[i]))
 	}
 	body, err := encode(struct {
-		Data []agentRunBody  `json:"data"`
-		Meta cursorMeta `json:"meta"`
+		Data []agentRunBody `json:"data"`
+		Meta cursorMeta     `json:"meta"`
 	}{items, meta})
 	return reply{status: http.StatusOK, body: body}, err
 }

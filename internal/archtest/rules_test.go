@@ -62,7 +62,7 @@ func imports() map[string]rule {
 
 		// For tests only.
 		"internal/kvcases":    {imports: []string{".", "agenttool", "session", "sqlite", "state"}},
-		"internal/apitest":    {imports: []string{"api"}},
+		"internal/apitest":    {imports: []string{".", "api"}},
 		"internal/archtest":   {},
 		"internal/statemodel": {},
 	}
