@@ -17,6 +17,7 @@ const (
 	CodePayloadTooLarge  Code = "payload_too_large"
 	CodeUnsupportedMedia Code = "unsupported_media_type"
 	CodeServerBusy       Code = "server_busy"
+	CodeRateLimited      Code = "rate_limited"
 	CodeHostNotAllowed   Code = "host_not_allowed"
 	CodeOriginNotAllowed Code = "origin_not_allowed"
 

@@ -184,8 +184,11 @@ func (s *Service) cancelChildren(tx sessile.Tx, account, key string, depth int) 
 	return ended, nil
 }
 
+// steerPause is how long a child is left alone that has just been steered (spec/session-tools.md, 6.2).
+const steerPause = 2 * time.Second
+
 // Steer has a child stop what it does and go on with a message instead. Codes: not_found, invalid_state for a run that is
-// over or is no child's.
+// over or is no child's, rate_limited within two seconds of the last time.
 func (s *Service) Steer(ctx context.Context, account, id, message string) (Details, error) {
 	var row int64
 	err := s.store.Update(ctx, func(tx sessile.Tx) error {
@@ -206,7 +209,10 @@ func (s *Service) Steer(ctx context.Context, account, id, message string) (Detai
 		if err != nil {
 			return err
 		}
-		w.Message, w.Steered = message, true
+		if w.SteeredAt > tx.Now()-steerPause.Milliseconds() {
+			return sessile.Errorf(sessile.CodeRateLimited, "the run was steered a moment ago, try again in two seconds")
+		}
+		w.Message, w.Steered, w.SteeredAt = message, true, tx.Now()
 		if err := w.store(&run); err != nil {
 			return err
 		}

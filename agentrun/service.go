@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sessile-dev/sessile"
@@ -35,11 +36,13 @@ type Options struct {
 	MaxPingPong int
 	// StepLimit bounds a step of a conversation; default 60 s.
 	StepLimit time.Duration
+	// AnnounceLimit bounds the turn that tells a session of a result; default 2 minutes.
+	AnnounceLimit time.Duration
 	// Attachments bound what a child may be given.
 	Attachments Attachments
 	// Heartbeats wakes sessions for notices; WakeNested sub-agents too.
 	Heartbeats, WakeNested bool
-	// Tools lists which tools a session lacks, of those there are; default none.
+	// Lacks lists which tools a session lacks, of those there are; default none.
 	Lacks func(c session.Caller) []string
 	// Webhook is where texts for channels are posted; the zero value keeps them until somebody acknowledges them.
 	Webhook Webhook
@@ -89,6 +92,8 @@ type Service struct {
 	changed bell // something was queued, started or ended
 	posted  bell // something is in the outbox
 
+	stumbled atomic.Bool // a run could not be started: look again in a while
+
 	mu       sync.Mutex
 	starting map[int64]string // runs that this process works on, and their kind
 	waiters  map[int64][]chan struct{}
@@ -101,6 +106,7 @@ func New(store sessile.Store, sessions *session.Service, turns Turns, o Options)
 	o.RunLimit = cmp.Or(o.RunLimit, 10*time.Minute)
 	o.SpawnLimit = cmp.Or(o.SpawnLimit, o.RunLimit)
 	o.StepLimit = cmp.Or(o.StepLimit, time.Minute)
+	o.AnnounceLimit = cmp.Or(o.AnnounceLimit, 2*time.Minute)
 	o.ArchiveAfter = cmp.Or(o.ArchiveAfter, time.Hour)
 	o.MaxSpawnDepth = cmp.Or(o.MaxSpawnDepth, 1)
 	o.MaxChildren = cmp.Or(o.MaxChildren, 5)
@@ -234,25 +240,36 @@ func (s *Service) Run(ctx context.Context) error {
 		posts.Wait()
 	}()
 	for {
+		if s.stumbled.Swap(false) && !rest(ctx, nil, retryAfter) {
+			return nil
+		}
 		changed := s.changed.next()
 		wait, err := s.pass(working, &runs)
 		if err != nil {
 			s.options.Logger.Warn("queued runs could not be looked at", "error", err)
 			wait = retryAfter
 		}
-		var timer <-chan time.Time
-		if wait > 0 {
-			t := time.NewTimer(wait)
-			defer t.Stop() //nolint:revive // there is one at a time, see below
-			timer = t.C
-		}
-		select {
-		case <-ctx.Done():
+		if !rest(ctx, changed, wait) {
 			return nil
-		case <-changed:
-		case <-timer:
 		}
 	}
+}
+
+// rest waits until something changes or a time has passed, 0 for no time; false when the context has ended.
+func rest(ctx context.Context, changed <-chan struct{}, wait time.Duration) bool {
+	var due <-chan time.Time
+	if wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-changed:
+	case <-due:
+	}
+	return true
 }
 
 // pass does what can be done now and tells how long it takes until something is due; 0 for nothing.
@@ -350,6 +367,7 @@ func (s *Service) execute(ctx context.Context, run *sessile.Run) {
 		s.changed.ring() // its place in the lane is free
 	case err != nil && !errors.Is(err, context.Canceled):
 		s.options.Logger.Warn("a run could not be started", "run", run.ID, "error", err)
-		time.AfterFunc(retryAfter, s.changed.ring)
+		s.stumbled.Store(true)
+		s.changed.ring()
 	}
 }

@@ -126,11 +126,7 @@ type plan struct {
 // checked in the transaction that adds one, so that no two callers take the last place. A refusal leaves nothing behind.
 func (s *Service) Spawn(ctx context.Context, c Caller, r SpawnRequest) (result SpawnResult, err error) {
 	key := s.childKey(&r, c)
-	var receipt *Receipt
-	var kept *attached
-	if kept, err = s.keepAttachments(c, &r); err == nil && kept != nil {
-		receipt = &kept.receipt
-	}
+	kept, err := s.keepAttachments(c, &r)
 	if err == nil {
 		err = s.store.Update(ctx, func(tx sessile.Tx) (err error) {
 			result, err = s.spawn(tx, c, &r, key, kept)
@@ -146,7 +142,6 @@ func (s *Service) Spawn(ctx context.Context, c Caller, r SpawnRequest) (result S
 	if err != nil {
 		return SpawnResult{}, err
 	}
-	_ = receipt
 	s.wake()
 	return result, nil
 }

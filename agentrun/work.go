@@ -23,6 +23,8 @@ type work struct {
 	Children []int64 `json:"children,omitempty"` // rows of the runs that an announcement tells of
 	Tries    int     `json:"tries,omitzero"`     // of an announcement, that failed
 	Steered  bool    `json:"steered,omitzero"`   // Message takes the place of the task
+
+	SteeredAt int64 `json:"steeredAt,omitzero"` // last; milliseconds since 1970
 }
 
 // source says where a message comes from (spec/session-tools.md, 4.3). It is stored with the row of the message.
@@ -95,7 +97,7 @@ func (s *Service) prepare(tx sessile.Tx, run *sessile.Run, target *sessile.Sessi
 		err = s.prepareChild(tx, run, target, &w, &in)
 	case sessile.RunKindAnnouncement:
 		in.Message, from, err = s.completions(tx, w.Children)
-		in.System = announcementSystem
+		in.System, in.Limit = announcementSystem, s.options.AnnounceLimit
 		in.Nothing = in.Message == ""
 	case sessile.RunKindWake:
 		in.Message, err = wakeMessage(tx, target)

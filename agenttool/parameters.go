@@ -2,9 +2,11 @@ package agenttool
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -58,6 +60,21 @@ func (p *parameters) required(name string) string {
 		p.fail("%s is required", name)
 	}
 	return text
+}
+
+// atMost bounds a text, in characters.
+func (p *parameters) atMost(name, text string, limit int) {
+	if utf8.RuneCountInString(text) > limit {
+		p.fail("%s may have at most %d characters", name, limit)
+	}
+}
+
+// oneOf is one of the values, or "" for anything else.
+func (p *parameters) oneOf(name string, values ...string) string {
+	if text := p.text(name); slices.Contains(values, text) {
+		return text
+	}
+	return ""
 }
 
 // yes is true for the literal true alone.

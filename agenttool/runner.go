@@ -31,9 +31,16 @@ func New(tools []Tool, o Options) *Runner {
 	if o.Normalize == nil {
 		o.Normalize = func(key string) string { return key }
 	}
-	sorted := slices.Clone(tools)
-	slices.SortFunc(sorted, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
-	return &Runner{tools: sorted, options: o}
+	r := &Runner{options: o}
+	r.Add(tools...)
+	return r
+}
+
+// Add gives a runner more tools, which may themselves lead to calls of it. It belongs to the wiring: nothing may call the
+// runner before or at the same time.
+func (r *Runner) Add(tools ...Tool) {
+	r.tools = append(slices.Clone(r.tools), tools...)
+	slices.SortFunc(r.tools, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // Faults are the details of tool_arguments_invalid. Both lists are always there. A mismatch is a parameter, the type
@@ -54,6 +61,17 @@ func (r *Runner) Tools(c Caller) []Tool {
 		}
 	}
 	return allowed
+}
+
+// Lacking names the tools that a caller may not call, by name.
+func (r *Runner) Lacking(c Caller) (names []string) {
+	c = r.normalized(c)
+	for _, t := range r.tools {
+		if !r.options.Policy.Allows(c, t.Name) {
+			names = append(names, t.Name)
+		}
+	}
+	return names
 }
 
 func (r *Runner) normalized(c Caller) Caller {

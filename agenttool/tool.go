@@ -15,6 +15,8 @@ type Caller struct {
 	Sandboxed bool
 	// Channel is the live route of the caller; "" for none.
 	Channel string
+	// RunID is the run in which the tool is called; "" for none.
+	RunID string
 }
 
 // Tool is what an agent can call.

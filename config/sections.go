@@ -8,8 +8,9 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Agents is what the sections agents, channels, tools, session, logging and changeLog of the file say (conformance/WIRE.md, "Configuration"). They
-// follow the files of other programs: what is not known is passed over, and what has the wrong type counts as not there.
+// Agents is what the sections agents, channels, tools, session, logging, changeLog and delivery of the file say
+// (conformance/WIRE.md, "Configuration"). They follow the files of other programs: what is not known is passed over, and
+// what has the wrong type counts as not there.
 type Agents struct {
 	Agents       []Agent
 	DefaultAgent string // of the list; "" when there is none
@@ -19,7 +20,6 @@ type Agents struct {
 	Subagents    ToolRules            // tools.subagents.tools
 	Providers    map[string]ToolRules // tools.byProvider, by provider or provider/model
 	Groups       map[string]ToolRules // channels.<channel>.groups.<id>.tools, by channel:id in lower case
-	MaxDepth     int                  // agents.defaults.subagents.maxSpawnDepth, at most 5; 0 is not set
 
 	Global       bool   // session.scope is global
 	DefaultModel string // agents.defaults.model, provider/model
@@ -32,8 +32,12 @@ type Agents struct {
 
 	RedactPatterns []string // logging.redactPatterns
 
-	MaxEvents int           // changeLog.maxEvents; 0 is not set
-	MaxAge    time.Duration // changeLog.maxAgeDays; 0 is not set
+	MaxEvents  int           // changeLog.maxEvents; 0 is not set
+	MaxAge     time.Duration // changeLog.maxAgeDays; 0 is not set
+	WakeNested bool          // changeLog.wakeNested, true when it is not set
+
+	Runs    Runs
+	Webhook Webhook
 }
 
 // Agent is one configured agent.
@@ -42,6 +46,9 @@ type Agent struct {
 	Tools     ToolRules
 	Model     string // provider/model; "" for that of the defaults
 	Sandboxed bool   // sandbox.mode is all
+	Workspace string // "" for one in the data directory
+	Spawns    Spawns
+	ACP       *ExternalAgent // nil for none
 }
 
 // ToolRules are one layer of the policy of tools.
@@ -54,7 +61,7 @@ type ToolRules struct {
 func ReadAgents(sections map[string][]byte) (Agents, error) {
 	var read Agents
 	parsed := map[string]section{}
-	for _, name := range []string{"agents", "channels", "tools", "session", "logging", "changeLog"} {
+	for _, name := range []string{"agents", "channels", "tools", "session", "logging", "changeLog", "delivery"} {
 		one, err := parseSection(sections[name])
 		if err != nil {
 			return read, err
@@ -67,14 +74,19 @@ func ReadAgents(sections map[string][]byte) (Agents, error) {
 	read.RedactPatterns = parsed["logging"].texts("redactPatterns")
 	read.MaxEvents = int(parsed["changeLog"].number("maxEvents"))
 	read.MaxAge = time.Duration(parsed["changeLog"].number("maxAgeDays")) * 24 * time.Hour
+	read.WakeNested = parsed["changeLog"].yes("wakeNested", true)
+	read.readRuns(agents.child("defaults"), tools, session)
+	read.Webhook = readWebhook(parsed["delivery"].child("webhook"))
 	read.MainKey = strings.TrimSpace(session.text("mainKey"))
 	read.readPolicy(tools, parsed["channels"])
-	read.MaxDepth = min(int(agents.child("defaults").child("subagents").number("maxSpawnDepth")), maxSpawnDepth)
 	for _, item := range agents.list("list") {
 		one := asSection(item)
 		agent := Agent{ID: strings.ToLower(strings.TrimSpace(one.text("id"))), Tools: one.child("tools").rules()}
 		agent.Model = one.model()
 		agent.Sandboxed = strings.TrimSpace(one.child("sandbox").text("mode")) == "all"
+		agent.Workspace = strings.TrimSpace(one.text("workspace"))
+		agent.Spawns = one.child("subagents").spawns()
+		agent.ACP = readExternal(one.child("acp"))
 		if agent.ID == "" {
 			continue
 		}
@@ -88,9 +100,6 @@ func ReadAgents(sections map[string][]byte) (Agents, error) {
 	}
 	return read, nil
 }
-
-// maxSpawnDepth bounds how deep sub-agents may stand (spec/session-tools.md, 5.8).
-const maxSpawnDepth = 5
 
 // readPolicy reads the layers of the policy of tools that are not an agent's own.
 func (a *Agents) readPolicy(tools, channels section) {

@@ -42,7 +42,7 @@ logging: {redactPatterns: [x]}
 			{ID: "main", Sandboxed: true, Tools: config.ToolRules{Profile: "coding", Deny: []string{"sessions_send"}}},
 			{ID: "work", Model: "p/w"},
 		},
-		DefaultAgent: "main", MainKey: "home", Global: true, DefaultModel: "p/m", MaxDepth: 3,
+		DefaultAgent: "main", MainKey: "home", Global: true, DefaultModel: "p/m",
 		Tools:     config.ToolRules{Profile: "messaging", AlsoAllow: []string{"subagents"}},
 		Sandbox:   config.ToolRules{Deny: []string{"sessions_list"}},
 		Subagents: config.ToolRules{AlsoAllow: []string{"session_status"}},
@@ -53,7 +53,11 @@ logging: {redactPatterns: [x]}
 		Visibility: "Agent", SandboxFree: true, CrossAgent: true, CrossAgentAllow: []string{"main", ""},
 		RedactPatterns: []string{"x"}, MaxEvents: 5, MaxAge: 48 * 3600e9,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if got.Runs.MaxDepth != 3 || !got.WakeNested {
+		t.Errorf("runs are %+v", got.Runs)
+	}
+	got.Runs, got.WakeNested = config.Runs{}, false
+	if diff := cmp.Diff(want, got, cmp.Comparer(sameSecret)); diff != "" {
 		t.Errorf("agents (-want +got):\n%s", diff)
 	}
 	loaded, err = config.Load(inputs(nil, nil, "agents: [5]\nchannels: x\ntools: 7\nsession: {mainKey: [a]}\n"))
@@ -61,8 +65,9 @@ logging: {redactPatterns: [x]}
 		t.Fatal(err)
 	}
 	got, err = config.ReadAgents(loaded.Sections)
+	got.Runs, got.WakeNested = config.Runs{}, false
 	empty := config.Agents{Providers: map[string]config.ToolRules{}, Groups: map[string]config.ToolRules{}}
-	if diff := cmp.Diff(empty, got); diff != "" || err != nil {
+	if diff := cmp.Diff(empty, got, cmp.Comparer(sameSecret)); diff != "" || err != nil {
 		t.Errorf("values of the wrong type (-want +got):\n%s%v", diff, err)
 	}
 }

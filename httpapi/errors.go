@@ -18,6 +18,7 @@ var statuses = map[sessile.Code]int{
 	sessile.CodePayloadTooLarge:  http.StatusRequestEntityTooLarge,
 	sessile.CodeUnsupportedMedia: http.StatusUnsupportedMediaType,
 	sessile.CodeServerBusy:       http.StatusServiceUnavailable,
+	sessile.CodeRateLimited:      http.StatusTooManyRequests,
 	sessile.CodeHostNotAllowed:   http.StatusForbidden,
 	sessile.CodeOriginNotAllowed: http.StatusForbidden,
 

@@ -31,6 +31,7 @@ type Options struct {
 	Turns       Turns
 	Tools       Tools
 	Changes     Changes
+	Runs        Runs
 
 	// MCP serves the tools over the Model Context Protocol; default: nobody does, and its path does not exist.
 	MCP MCP
@@ -69,6 +70,7 @@ type Handler struct {
 	turns       Turns
 	tools       Tools
 	changes     Changes
+	runs        Runs
 	mcp         MCP
 	accounts    Accounts
 
@@ -91,7 +93,7 @@ var _ http.Handler = (*Handler)(nil)
 // New makes a handler. It does no IO.
 func New(o Options) *Handler {
 	h := &Handler{
-		states: o.States, observation: o.Observation, worldbooks: o.Worldbooks, keys: o.Keys, sessions: o.Sessions, branches: o.Branches, floors: o.Floors, turns: o.Turns, tools: o.Tools, changes: o.Changes, mcp: o.MCP,
+		states: o.States, observation: o.Observation, worldbooks: o.Worldbooks, keys: o.Keys, sessions: o.Sessions, branches: o.Branches, floors: o.Floors, turns: o.Turns, tools: o.Tools, changes: o.Changes, runs: o.Runs, mcp: o.MCP,
 		accounts:   o.Accounts,
 		clientData: !o.DisableClientData,
 		checksHost: o.CheckHost,

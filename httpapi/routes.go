@@ -100,6 +100,16 @@ func Routes() []Route {
 		{Method: http.MethodDelete, Path: "/sessions/{session}/watches/{target}", handle: (*Handler).deleteWatch},
 		{Method: http.MethodGet, Path: "/sessions/{session}/why", handle: (*Handler).why},
 
+		// Runs and what they send to channels: design.md, section 5, and conformance/WIRE.md.
+		{Method: http.MethodGet, Path: "/runs", handle: (*Handler).listRuns},
+		{Method: http.MethodGet, Path: "/runs/{run}", handle: (*Handler).getRun},
+		{Method: http.MethodPost, Path: "/runs/{run}/cancel", body: optionalBody, handle: (*Handler).cancelRun},
+		{Method: http.MethodPost, Path: "/runs/{run}/steer", body: requiredBody, handle: (*Handler).steerRun},
+		{Method: http.MethodPost, Path: "/runs/{run}/announce", body: optionalBody, handle: (*Handler).announceRun},
+		{Method: http.MethodGet, Path: "/deliveries", handle: (*Handler).listDeliveries},
+		{Method: http.MethodPost, Path: "/deliveries/{delivery}/ack", body: optionalBody, handle: (*Handler).acknowledgeDelivery},
+		{Method: http.MethodPost, Path: "/deliveries/{delivery}/retry", body: optionalBody, handle: (*Handler).retryDelivery},
+
 		// The agents' tools: design.md, section 5.
 		{Method: http.MethodGet, Path: "/tools", handle: (*Handler).listTools},
 		{Method: http.MethodPost, Path: "/tools/{tool}", body: requiredBody, maxBody: maxToolBody, handle: (*Handler).callTool},

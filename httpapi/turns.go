@@ -110,11 +110,11 @@ func (h *Handler) admit(o *object, r turn.Request) error {
 
 // turn reads what all turns take.
 func (o *object) turn(c *call) turn.Request {
-	o.turnConfig()
+	tools := o.turnConfig()
 	prompt, trace := o.debugOptions()
 	o.ignored("structure")
 	o.ignored("delivery")
-	return turn.Request{Params: o.params(), Writes: o.turnWrites(), RequestID: c.requestID, IncludePrompt: prompt, IncludeTrace: trace}
+	return turn.Request{Params: o.params(), Writes: o.turnWrites(), RequestID: c.requestID, IncludePrompt: prompt, IncludeTrace: trace, OfferTools: tools}
 }
 
 // ignored asks for a member that shapes prompts: it must be an object or a list, and has no effect.
@@ -122,19 +122,21 @@ func (o *object) ignored(name string) {
 	o.typed(name, optional, "an object or a list", '{', '[')
 }
 
-// turnConfig checks config. None of its switches does anything yet.
-func (o *object) turnConfig() {
+// turnConfig reads config. Of its switches, the one for tools counts; the others are checked and have no effect.
+func (o *object) turnConfig() (tools bool) {
 	config, ok := o.child("config")
 	if !ok {
-		return
+		return false
 	}
-	for _, name := range []string{"enableTools", "enableDirector", "enableVerifier", "enableMemoryConsolidation"} {
+	tools, _ = config.flag("enableTools")
+	for _, name := range []string{"enableDirector", "enableVerifier", "enableMemoryConsolidation"} {
 		config.flag(name)
 	}
 	config.choice("verifierFailStrategy", optional, "warn", "block", "retry")
 	config.choice("toolMode", optional, "inline", "standalone", "both")
 	config.integer("maxRetries", optional, 0, 5)
 	config.close()
+	return tools
 }
 
 // debugOptions reads debug_options: what a turn's answer shows besides. Which entries of a worldbook matched, and why, is

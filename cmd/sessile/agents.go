@@ -1,6 +1,11 @@
 package main
 
 import (
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/sessile-dev/sessile/agentrun"
 	"github.com/sessile-dev/sessile/agenttool"
 	"github.com/sessile-dev/sessile/config"
 	"github.com/sessile-dev/sessile/session"
@@ -14,7 +19,7 @@ func keysOf(a config.Agents) session.Keys {
 // policyOf is the policy of tools that a configuration makes.
 func policyOf(a config.Agents, keys session.Keys) agenttool.Policy {
 	p := agenttool.Policy{
-		Tools: rulesOf(a.Tools), Sandbox: rulesOf(a.Sandbox), Subagents: rulesOf(a.Subagents), MaxDepth: a.MaxDepth,
+		Tools: rulesOf(a.Tools), Sandbox: rulesOf(a.Sandbox), Subagents: rulesOf(a.Subagents), MaxDepth: a.Runs.MaxDepth,
 		Providers: allRules(a.Providers), Groups: allRules(a.Groups), Agents: map[string]agenttool.Rules{}, Agent: keys.Agent,
 	}
 	for _, agent := range a.Agents {
@@ -64,4 +69,40 @@ func sandboxedOf(a config.Agents) func(agent string) bool {
 		sandboxed[agent.ID] = agent.Sandboxed
 	}
 	return func(agent string) bool { return sandboxed[agent] }
+}
+
+// runsOf are the rules of runs that a configuration makes. Agents that name no workspace have one in the data directory.
+func runsOf(a config.Agents, policy func(c session.Caller) []string, dataDir string, announce func(), log *slog.Logger) agentrun.Options {
+	r := a.Runs
+	o := agentrun.Options{
+		Defaults: agentOf(r.Spawns), Agents: map[string]agentrun.Agent{},
+		RunLimit: r.RunLimit, SpawnLimit: r.SpawnLimit, AnnounceLimit: r.AnnounceTime,
+		MaxSpawnDepth: r.MaxDepth, MaxChildren: r.MaxChildren, MaxConcurrent: r.MaxAtWork, ArchiveAfter: r.ArchiveAfter,
+		MaxPingPong: r.MaxPingPong, Heartbeats: r.Heartbeats, WakeNested: a.WakeNested,
+		Attachments: agentrun.Attachments{
+			Enabled: r.Attachments.Enabled, MaxTotalBytes: r.Attachments.MaxTotalBytes, MaxFiles: r.Attachments.MaxFiles,
+			MaxFileBytes: r.Attachments.MaxFile,
+		},
+		Lacks: policy, Webhook: agentrun.Webhook{URL: a.Webhook.URL, Secret: a.Webhook.Secret.Reveal()}, Announce: announce, Logger: log,
+	}
+	if r.ArchiveAfter == 0 {
+		o.ArchiveAfter = -time.Minute
+	}
+	agents := a.Agents
+	if len(agents) == 0 {
+		agents = []config.Agent{{ID: session.DefaultAgent}}
+	}
+	for _, agent := range agents {
+		one := agentOf(agent.Spawns)
+		one.Sandboxed, one.ACP, one.Workspace = agent.Sandboxed, agent.ACP != nil, agent.Workspace
+		if one.Workspace == "" {
+			one.Workspace = filepath.Join(dataDir, "workspaces", agent.ID)
+		}
+		o.Agents[agent.ID] = one
+	}
+	return o
+}
+
+func agentOf(s config.Spawns) agentrun.Agent {
+	return agentrun.Agent{AllowAgents: s.AllowAgents, RequireAgent: s.RequireAgent, Model: s.Model, Thinking: s.Thinking}
 }

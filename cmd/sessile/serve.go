@@ -63,6 +63,9 @@ func serve(ctx context.Context, settings *config.Loaded, accounts authenticate, 
 	if err != nil {
 		return err
 	}
+	if err := services.changes.Prune(ctx); err != nil { // before anybody reads the log
+		return fmt.Errorf("removing old events: %w", err)
+	}
 	return listenAndServe(ctx, server{
 		handler:    services.handler,
 		address:    settings.Listen,
@@ -78,7 +81,7 @@ func serve(ctx context.Context, settings *config.Loaded, accounts authenticate, 
 
 // openStore opens the database and makes the user's data directory if that is where it goes.
 func openStore(ctx context.Context, settings *config.Loaded, log *slog.Logger) (*sqlite.Store, string, error) {
-	path := strings.TrimPrefix(settings.Database, "sqlite:")
+	path := databasePath(settings)
 	if err := makeDataDir(settings); err != nil {
 		return nil, "", err
 	}
@@ -89,12 +92,17 @@ func openStore(ctx context.Context, settings *config.Loaded, log *slog.Logger) (
 	return store, path, nil
 }
 
+func databasePath(settings *config.Loaded) string { return strings.TrimPrefix(settings.Database, "sqlite:") }
+
+// dataDir is where the database lies and what belongs to it.
+func dataDir(settings *config.Loaded) string { return filepath.Dir(databasePath(settings)) }
+
 // makeDataDir makes the directory of the default database. A database that was named gets no directory.
 func makeDataDir(settings *config.Loaded) error {
 	if settings.Source("db") != config.SourceDefault {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(strings.TrimPrefix(settings.Database, "sqlite:")), 0o700); err != nil {
+	if err := os.MkdirAll(dataDir(settings), 0o700); err != nil {
 		return &reachError{err}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/sessile-dev/sessile/agentrun"
 	"github.com/sessile-dev/sessile/agenttool"
 	"github.com/sessile-dev/sessile/auth"
 	"github.com/sessile-dev/sessile/changelog"
@@ -27,11 +28,12 @@ type wired struct {
 	entries  *state.Entries
 	changes  *changelog.Log
 	mcp      *mcpserver.Server
+	runs     *agentrun.Service
 }
 
 // background is the work that goes on beside requests.
 func (w wired) background() []func(context.Context) error {
-	return []func(context.Context) error{w.sessions.Run, w.entries.Run, w.changes.Run}
+	return []func(context.Context) error{w.sessions.Run, w.entries.Run, w.changes.Run, w.runs.Run}
 }
 
 // wire builds the services as the settings say and settles what the last stop left unfinished. The server and the
@@ -73,7 +75,15 @@ func wire(ctx context.Context, store *sqlite.Store, settings *config.Loaded, acc
 		QueueTimeout:      settings.GenerationQueueTimeout,
 		Announce:          changes.Announce,
 		ModelOf:           sessions.ModelName,
+		Tools:             agenttool.ForTurns(tools, sandboxedOf(agents)),
 	})
+	lacks := func(c session.Caller) []string {
+		return tools.Lacking(agenttool.Caller{Account: c.Account, SessionKey: &c.Key, Sandboxed: c.Sandboxed})
+	}
+	runs := agentrun.New(store, sessions, turns, runsOf(agents, lacks, dataDir(settings), changes.Announce, log))
+	tools.Add(
+		agenttool.SessionsSend(runs), agenttool.SessionsSpawn(runs), agenttool.SessionsYield(), agenttool.Subagents(runs, agents.Runs.Actions...),
+	)
 	if err := turns.Recover(ctx); err != nil {
 		return wired{}, fmt.Errorf("recovering after the last stop: %w", err)
 	}
@@ -87,6 +97,7 @@ func wire(ctx context.Context, store *sqlite.Store, settings *config.Loaded, acc
 		Worldbooks:        sessions,
 		Sessions:          sessions,
 		Changes:           changes,
+		Runs:              runs,
 		Branches:          sessions,
 		Floors:            sessions,
 		Turns:             turns,
@@ -104,5 +115,5 @@ func wire(ctx context.Context, store *sqlite.Store, settings *config.Loaded, acc
 		Logger:    log,
 		AccessLog: settings.AccessLog,
 	})
-	return wired{handler: handler, sessions: sessions, entries: entries, changes: changes, mcp: protocol}, nil
+	return wired{handler: handler, sessions: sessions, entries: entries, changes: changes, mcp: protocol, runs: runs}, nil
 }

@@ -37,7 +37,7 @@ func imports() map[string]rule {
 		"agentrun": {imports: []string{".", "changelog", "model", "session", "transcript", "turn"}},
 
 		// The agents' tools: handlers over the use cases.
-		"agenttool": {pure: true, imports: []string{".", "changelog", "session", "state", "transcript"}},
+		"agenttool": {pure: true, imports: []string{".", "agentrun", "changelog", "model", "session", "state", "transcript", "turn"}},
 
 		// The drivers: the root, and nothing that decides.
 		"sqlite":              {imports: []string{".", "internal/sqliteconn"}},
@@ -51,7 +51,7 @@ func imports() map[string]rule {
 		// The contract of the outside, and the outside.
 		"api":       {pure: true, external: []string{"github.com/go-json-experiment/json", "github.com/goccy/go-yaml"}},
 		"auth":      {imports: []string{"."}},
-		"httpapi":   {imports: []string{".", "agenttool", "api", "auth", "changelog", "lorebook", "model", "session", "state", "turn"}},
+		"httpapi":   {imports: []string{".", "agentrun", "agenttool", "api", "auth", "changelog", "lorebook", "model", "session", "state", "turn"}},
 		"mcpserver": {imports: []string{".", "agenttool", "state"}},
 		"config":    {imports: []string{"."}},
 		"client":    {imports: []string{"."}, external: []string{"github.com/go-json-experiment/json"}},
