@@ -30,9 +30,9 @@ type Delivery struct {
 	Sequence   int64 // grows over all deliveries with every change of one
 }
 
-// DeliveryFilter narrows a list of deliveries; zero members do not narrow.
+// DeliveryFilter narrows the list of an account's deliveries; zero members do not narrow.
 type DeliveryFilter struct {
-	Account    string
+	Account    string // required
 	SessionKey string
 	Status     OutboxStatus
 	After      int64 // Sequence above this one

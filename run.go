@@ -84,9 +84,9 @@ type Run struct {
 	Result    string // what it said, as it is announced
 }
 
-// RunFilter narrows a list of runs; zero members do not narrow.
+// RunFilter narrows the list of an account's runs; zero members do not narrow.
 type RunFilter struct {
-	Account    string
+	Account    string // required
 	SessionKey string
 	Requester  string
 	Kind       string

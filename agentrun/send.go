@@ -17,6 +17,8 @@ type Caller struct {
 	session.Caller
 	Channel string // its live route; "" for none
 	RunID   string // the run in which it calls; "" for none
+
+	lacks []string // tools, of a caller that spawns
 }
 
 // SendRequest is a message to another session (spec/session-tools.md, 4.1). Text members are trimmed.

@@ -126,6 +126,7 @@ type plan struct {
 // checked in the transaction that adds one, so that no two callers take the last place. A refusal leaves nothing behind.
 func (s *Service) Spawn(ctx context.Context, c Caller, r SpawnRequest) (result SpawnResult, err error) {
 	key := s.childKey(&r, c)
+	c.lacks = s.options.Lacks(c.Caller)
 	kept, err := s.keepAttachments(c, &r)
 	if err == nil {
 		err = s.store.Update(ctx, func(tx sessile.Tx) (err error) {
@@ -259,7 +260,10 @@ func (s *Service) check(tx sessile.ReadTx, c Caller, caller *sessile.Session, r 
 	case r.Mode == modeSession && !r.Thread:
 		return p, faulty("mode session needs thread: true")
 	}
-	depth := session.Depth(c.Key, caller)
+	depth, err := session.DepthOf(tx, c.Key, caller)
+	if err != nil {
+		return p, err
+	}
 	if depth >= int64(s.options.MaxSpawnDepth) {
 		return p, forbidden("this session has depth %d and may not spawn: the greatest depth is %d", depth, s.options.MaxSpawnDepth)
 	}
@@ -302,7 +306,7 @@ func (s *Service) checkACP(c Caller, r *SpawnRequest, agent string) error {
 		return faulty("lightContext is for the sub-agent runtime only")
 	case r.Context == contextFork:
 		return faulty("context fork is for the sub-agent runtime only")
-	case len(s.options.Lacks(c.Caller)) > 0 && session.IsSubagent(c.Key):
+	case len(c.lacks) > 0 && session.IsSubagent(c.Key):
 		return forbidden("an external agent cannot be held to the tool limits of this session")
 	}
 	return nil
@@ -424,10 +428,10 @@ func (s *Service) addChild(tx sessile.Tx, c Caller, caller *sessile.Session, r *
 	target := s.agent(p.agent)
 	d := session.Details{
 		SpawnDepth: &p.depth, ModelOverride: p.model, Thinking: p.thinking, Workspace: target.Workspace, Cwd: r.Cwd,
-		Role: "leaf", ControlScope: "none", InheritedDeny: s.options.Lacks(c.Caller),
+		Role: session.RoleLeaf, ControlScope: "none", InheritedDeny: c.lacks,
 	}
 	if p.depth < int64(s.options.MaxSpawnDepth) {
-		d.Role, d.ControlScope = "orchestrator", "children"
+		d.Role, d.ControlScope = session.RoleOrchestrator, "children"
 	}
 	if p.model != "" {
 		d.ModelOverrideSource = "auto"

@@ -65,9 +65,9 @@ func (r *Runner) Tools(c Caller) []Tool {
 
 // Lacking names the tools that a caller may not call, by name.
 func (r *Runner) Lacking(c Caller) (names []string) {
-	c = r.normalized(c)
+	permit := r.options.Policy.For(r.normalized(c))
 	for _, t := range r.tools {
-		if !r.options.Policy.Allows(c, t.Name) {
+		if permit.Refuses(t.Name) != "" {
 			names = append(names, t.Name)
 		}
 	}

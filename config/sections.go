@@ -9,8 +9,8 @@ import (
 )
 
 // Agents is what the sections agents, channels, tools, session, logging, changeLog and delivery of the file say
-// (conformance/WIRE.md, "Configuration"). They follow the files of other programs: what is not known is passed over, and
-// what has the wrong type counts as not there.
+// (conformance/WIRE.md, "Configuration"). They follow the files of other programs: what is not known is passed over, and what
+// has the wrong type counts as not there.
 type Agents struct {
 	Agents       []Agent
 	DefaultAgent string // of the list; "" when there is none

@@ -25,7 +25,7 @@ func (named) Account(r *http.Request) (string, error) { return r.Header.Get("X-A
 // houses are worlds of several accounts on one server.
 type houses struct {
 	*testing.T
-	handler http.Handler
+	handler *server
 	made    int
 }
 
@@ -91,6 +91,12 @@ func (h *houses) world(account string) world {
 	w["floor"] = h.data(account, "POST", base+"/respond", turn, "floor_id")
 	h.data(account, "POST", "/floors/"+w["floor"]+"/branch", `{"branch_id":"`+w["branch"]+`"}`)
 	w["mutation"] = h.data(account, "GET", base+"/session-state/mutations", "", 0, "id")
+	routed := own("agent:main:direct:routed")
+	h.data(account, "POST", "/sessions", `{"key":"`+routed+`","delivery_context":{"channel":"slack","to":"private"}}`)
+	h.data(account, "POST", "/tools/sessions_send", `{"session_key":"`+w["target"]+`","arguments":{"sessionKey":"`+routed+`","message":"go","timeoutSeconds":0}}`)
+	h.handler.work(h)
+	w["delivery"] = h.data(account, "GET", "/deliveries", "", 0, "id")
+	w["run"] = h.data(account, "POST", "/tools/sessions_spawn", `{"session_key":"`+w["target"]+`","arguments":{"task":"private words"}}`, "runId")
 	w["page"] = h.data(account, "GET", base+"/timeline?offset=1", "", 0, "pages", 0, "id")
 	w["message"] = h.data(account, "GET", base+"/timeline?offset=1", "", 0, "pages", 0, "messages", 0, "id")
 	return w
@@ -100,9 +106,13 @@ func (h *houses) world(account string) world {
 func missing(name string) string {
 	prefixes := map[string]string{
 		"session": "ses_", "floor": "flr_", "parent": "flr_", "message": "msg_", "page": "pag_", "worldbook": "wbk_",
+		"run": "run_",
 	}
-	if name == "mutation" {
+	switch name {
+	case "mutation":
 		return sessile.MutationID(1 << 40)
+	case "delivery":
+		return sessile.DeliveryID(1 << 40)
 	}
 	if prefix, ok := prefixes[name]; ok {
 		return prefix + strings.Repeat("0", 25) + "1"
@@ -222,7 +232,7 @@ func (h *houses) fingerprint(account string, w world) string {
 		"/sessions/{session}/timeline", "/sessions/{session}/transcript", "/sessions/{session}/branches",
 		"/sessions/{session}/state/namespaces", "/sessions/{session}/state/resolve?branch_id=main",
 		"/sessions/{session}/state/resolve?branch_id={branch}", "/sessions/{session}/session-state/mutations",
-		"/sessions/{session}/session-state/live", "/sessions/{session}/state/floors/{floor}/snapshot",
+		"/runs", "/deliveries", "/sessions/{session}/session-state/live", "/sessions/{session}/state/floors/{floor}/snapshot",
 	} {
 		status, answer := probe{route: "GET " + target}.fill(h, account, w)
 		fmt.Fprintf(&all, "%s: %d %s\n", target, status, answer)

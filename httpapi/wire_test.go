@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -12,9 +13,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessile-dev/sessile"
+	"github.com/sessile-dev/sessile/agentrun"
 	"github.com/sessile-dev/sessile/agenttool"
 	"github.com/sessile-dev/sessile/auth"
 	"github.com/sessile-dev/sessile/changelog"
@@ -38,8 +42,45 @@ var (
 
 var update = flag.Bool("update", false, "write what the handler answers into testdata")
 
+// server is a handler over the real services. Runs that are queued stay so until [server.work] is called.
+type server struct {
+	http.Handler
+	runs  *agentrun.Service
+	store sessile.Store
+}
+
+// work executes queued runs until there are none.
+func (s *server) work(t testing.TB) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.runs.Run(ctx) }()
+	for busy := true; busy; {
+		changed := s.runs.Changed()
+		err := s.store.View(ctx, func(tx sessile.ReadTx) error {
+			running, err := tx.RunningRuns(0)
+			if err != nil {
+				return err
+			}
+			queued, err := tx.StartableRuns(time.Now().UnixMilli(), true, 1)
+			busy = len(running)+len(queued) > 0
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if busy {
+			<-changed
+		}
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 // newServer is a handler over the real services and a fresh database. Every answer is held against the document.
-func newServer(t testing.TB, options httpapi.Options) http.Handler {
+func newServer(t testing.TB, options httpapi.Options) *server {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "wire.db"), sqlite.Options{})
 	if err != nil {
@@ -52,15 +93,20 @@ func newServer(t testing.TB, options httpapi.Options) http.Handler {
 	})
 	cells := state.New(store, state.Options{})
 	changes := changelog.New(store, changelog.Options{})
-	sessions := session.New(store, cells, session.Options{Announce: changes.Announce})
+	sessions := session.New(store, cells, session.Options{
+		Announce: changes.Announce, Visibility: session.Visibility{Level: session.ReadLevel("agent")},
+	})
 	options.Changes = changes
+	tools := agenttool.New([]agenttool.Tool{agenttool.SessionState(state.NewEntries(store, state.EntryOptions{}))}, agenttool.Options{})
 	turns := turn.New(store, cells, echo.New(), turn.Options{StateDisabled: options.DisableClientData, Announce: changes.Announce})
+	runs := agentrun.New(store, sessions, turns, agentrun.Options{Announce: changes.Announce})
+	tools.Add(agenttool.SessionsSend(runs), agenttool.SessionsSpawn(runs))
+	options.Tools, options.Runs = tools, runs
 	options.States, options.Observation, options.Turns = cells, cells, turns
 	options.Keys = auth.NewKeys(store)
-	options.Tools = agenttool.New([]agenttool.Tool{agenttool.SessionState(state.NewEntries(store, state.EntryOptions{}))}, agenttool.Options{})
 	options.Sessions, options.Branches, options.Floors, options.Worldbooks = sessions, sessions, sessions, sessions
 	options.Version = httpapi.Version{Version: "1.2.3", Commit: "abc", Go: "go1.26", Schema: 1}
-	return apitest.Check(t, httpapi.New(options))
+	return &server{apitest.Check(t, httpapi.New(options)), runs, store}
 }
 
 // TestWire replays the conversations of testdata/wire and compares every answer to the byte, after ids and times got
@@ -78,11 +124,12 @@ func TestWire(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			handler := newServer(t, httpapi.Options{DisableClientData: strings.HasPrefix(string(text), "# client data: off")})
+			served := newServer(t, httpapi.Options{DisableClientData: strings.HasPrefix(string(text), "# client data: off")})
+			var handler http.Handler = served
 			if strings.HasPrefix(string(text), "# through the socket") {
 				handler = local(handler)
 			}
-			got := converse(t, handler, string(text), covered)
+			got := converse(t, served, handler, string(text), covered)
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
@@ -113,8 +160,9 @@ func local(handler http.Handler) http.Handler {
 }
 
 // converse sends the requests of a conversation one after the other and returns it with the answers that came. Blocks
-// are parted by blank lines: a comment, or a request (a line, headers, a body) with its answer after "=>".
-func converse(t *testing.T, handler http.Handler, text string, covered map[string]bool) string {
+// are parted by blank lines: a comment, or a request (a line, headers, a body) with its answer after "=>". The comment
+// "# runs are executed" is when that happens.
+func converse(t *testing.T, served *server, handler http.Handler, text string, covered map[string]bool) string {
 	t.Helper()
 	n := newNames()
 	var out strings.Builder
@@ -128,6 +176,9 @@ func converse(t *testing.T, handler http.Handler, text string, covered map[strin
 		}
 		if strings.HasPrefix(block, "#") {
 			out.WriteString(block + "\n")
+			if strings.HasPrefix(block, "# runs are executed") {
+				served.work(t)
+			}
 			continue
 		}
 		request, _, _ := strings.Cut(block, "\n=>")
@@ -196,8 +247,8 @@ func newNames() *names {
 }
 
 var (
-	idPattern   = regexp.MustCompile(`\b(?:(ses|flr|pag|msg|run|mut|req|wbk)_[0-9a-v]{13,26}|(branch)-[0-9a-v]{8})\b`)
-	namePattern = regexp.MustCompile(`\b(?:(?:ses|flr|pag|msg|run|mut|wbk|key)_|branch-)[0-9]+\b`)
+	idPattern   = regexp.MustCompile(`\b(?:(ses|flr|pag|msg|run|mut|req|wbk|dlv)_[0-9a-v]{13,26}|(branch)-[0-9a-v]{8})\b`)
+	namePattern = regexp.MustCompile(`\b(?:(?:ses|flr|pag|msg|run|mut|wbk|key|dlv)_|branch-)[0-9]+\b`)
 	keyPattern  = regexp.MustCompile(`sessile_[a-z2-7]{8}_[a-z2-7]{52}`)
 	keyIDs      = regexp.MustCompile(`"id":"([a-z2-7]{8})"`)
 	uuidPattern = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)

@@ -59,6 +59,7 @@ func wire(ctx context.Context, store *sqlite.Store, settings *config.Loaded, acc
 			return policy.Allows(agenttool.Caller{Account: c.Account, SessionKey: &c.Key, Sandboxed: c.Sandboxed}, tool)
 		},
 	})
+	policy.Standing = sessions.Standing
 	build := buildVersion()
 	tools := agenttool.New([]agenttool.Tool{
 		agenttool.SessionState(entries),
