@@ -16,7 +16,7 @@ type SessionInput struct {
 	Key                   string                `json:"key,omitzero"`      // when it is made only
 	AgentID               string                `json:"agent_id,omitzero"` // likewise
 	Channel               string                `json:"channel,omitzero"`  // likewise
-	Label                 string                `json:"label,omitzero"`
+	Label                 Setting               `json:"label,omitzero"`
 	Pinned                *bool                 `json:"pinned,omitzero"` // later only
 	Title                 string                `json:"title,omitzero"`
 	Status                sessile.SessionStatus `json:"status,omitzero"`

@@ -206,7 +206,11 @@ func (h *Handler) updateSession(c *call) (reply, error) {
 	o := openBody(c)
 	var p session.Patch
 	p.Title, p.Status = o.titleAndStatus()
-	p.Label = o.label()
+	if o.null("label") {
+		p.Label = new("")
+	} else {
+		p.Label = o.label()
+	}
 	if pinned, ok := o.flag("pinned"); ok {
 		p.Pinned = &pinned
 	}

@@ -255,18 +255,18 @@ func (s *Service) tell(tx sessile.ReadTx, one *Listed, q *ListQuery, described b
 			return err
 		}
 	}
-	if found && titles {
-		if oldest, err = storyHead(tx, floor); err != nil {
-			return err
-		}
-	}
 	if titles {
 		parts := transcript.TitleParts{
 			DisplayName: one.Row.DisplayName, Subject: one.Row.Subject, SessionID: one.Row.ID, UpdatedAt: one.Row.UpdatedAt,
-			FirstUserText: s.options.View.FirstUserText(oldest),
 		}
 		if one.Row.Label != nil {
 			parts.Label = *one.Row.Label
+		}
+		if found && parts.Unnamed() { // the head of a long transcript is far away
+			if oldest, err = storyHead(tx, floor); err != nil {
+				return err
+			}
+			parts.FirstUserText = s.options.View.FirstUserText(oldest)
 		}
 		one.Title = transcript.Title(parts)
 	}

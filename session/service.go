@@ -214,6 +214,9 @@ func patch(tx sessile.ReadTx, row *sessile.Session, p Patch, now int64) error {
 	}
 	if p.Label != nil {
 		row.Label = p.Label
+		if *p.Label == "" {
+			row.Label = nil
+		}
 	}
 	if p.Status != "" {
 		setStatus(row, p.Status, now)

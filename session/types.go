@@ -30,7 +30,7 @@ type NewSession struct {
 // Patch changes a session; nil members stay. A setting given as null is removed.
 type Patch struct {
 	Title    *string
-	Label    *string
+	Label    *string // "" takes it away
 	Pinned   *bool
 	Status   sessile.SessionStatus
 	Settings map[string]jsontext.Value

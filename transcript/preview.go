@@ -96,12 +96,23 @@ type TitleParts struct {
 	UpdatedAt                   int64 // in milliseconds since the Unix epoch; 0 for unknown
 }
 
-// Title is the derived title of a session: section 1.6.
-func Title(p TitleParts) string {
+// name is what somebody called the session, "" for nothing.
+func (p *TitleParts) name() string {
 	for _, part := range []string{p.Label, p.DisplayName, p.Subject} {
 		if !blank(part) {
 			return strings.TrimSpace(part)
 		}
+	}
+	return ""
+}
+
+// Unnamed reports whether the title depends on what was said.
+func (p *TitleParts) Unnamed() bool { return p.name() == "" }
+
+// Title is the derived title of a session: section 1.6.
+func Title(p TitleParts) string {
+	if name := p.name(); name != "" {
+		return name
 	}
 	if text := strings.Join(strings.Fields(p.FirstUserText), " "); text != "" {
 		return shortTitle(text)

@@ -38,6 +38,11 @@ func TestNoticesAreToldAndDrained(t *testing.T) {
 		t.Fatalf("%d notices wait, announced %d times", waiting(), rings)
 	}
 
+	dry, err := s.turns.DryRun(s.ctx, owner, s.id, turn.DryRunRequest{Message: "go"})
+	s.must(err)
+	if len(dry.Messages) != 2 || dry.Messages[0].Role != "system" || !strings.Contains(dry.Messages[0].Content, child.Key) || dry.TokenEstimate < 20 {
+		t.Errorf("a dry run shows %+v", dry)
+	}
 	s.script.add(failWith(errBroken), say("I see."))
 	if _, err := s.turns.Respond(s.ctx, owner, s.id, turn.RespondRequest{Message: "go"}); err == nil || waiting() != 1 {
 		t.Fatalf("a turn that failed (%v) drained the notice: %d wait", err, waiting())

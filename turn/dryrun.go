@@ -36,19 +36,28 @@ func newPrompt(story []sessile.Message, message string, worldbook *Worldbook) Pr
 	p := Prompt{Messages: prompt(story, message), Worldbook: worldbook}
 	p.History = len(p.Messages) - 1
 	p.Messages = worldbook.tell(p.Messages)
-	for _, m := range p.Messages {
-		p.TokenEstimate += estimateTokens(m.Content)
-	}
+	p.estimate()
 	return p
 }
 
+func (p *Prompt) estimate() {
+	p.TokenEstimate = 0
+	for _, m := range p.Messages {
+		p.TokenEstimate += estimateTokens(m.Content)
+	}
+}
+
 // DryRun assembles the prompt of a turn on main and does nothing else (spec/governed-state.md, 5.3): no floor, no model, no
-// state. Codes: not_found, session_archived.
+// state. Notices that wait for the session are in it, and go on waiting. Codes: not_found, session_archived.
 func (s *Service) DryRun(ctx context.Context, account, sessionID string, r DryRunRequest) (d DryRun, err error) {
 	var session sessile.Session
 	var story []sessile.Message
+	var told attempt
 	err = s.store.View(ctx, func(tx sessile.ReadTx) (err error) {
 		if session, err = activeSession(tx, account, sessionID); err != nil {
+			return err
+		}
+		if told.notices, err = tx.Notices(account, session.Key); err != nil {
 			return err
 		}
 		main, found, err := tx.Branch(session.Row, sessile.MainBranch)
@@ -72,6 +81,8 @@ func (s *Service) DryRun(ctx context.Context, account, sessionID string, r DryRu
 		return DryRun{}, err
 	}
 	d.Prompt = newPrompt(story, r.Message, worldbook)
+	d.Messages = told.tellNotices(d.Messages)
+	d.estimate()
 	switch {
 	case r.ReservedCompletionTokens != nil:
 		d.AvailableForReply = r.ReservedCompletionTokens

@@ -42,6 +42,7 @@ func TestReadme(t *testing.T) {
 	for _, part := range []string{
 		"session ses_", `"source":"live_head"`, "floor flr_", `"source_floor_id":"flr_`,
 		`"source":"latest_branch_snapshot"`, `"value":{"level":5}`, `"change_type":"changed"`, `"change_type":"added"`,
+		`"lastMessagePreview":"At eleven."`, `"content":"At eleven."`, `"kind":"goal_changed"`, "Session state changes:",
 	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the answers lack %s:\n%s", part, text)

@@ -14,11 +14,23 @@ import (
 // sessionsCommand is sessile sessions.
 type sessionsCommand struct {
 	connection
-	List    sessionsList    `cmd:"" help:"List sessions."`
-	Show    sessionsShow    `cmd:"" help:"Show a session."`
-	Create  sessionsCreate  `cmd:"" help:"Create a session and print its id."`
-	Archive sessionsArchive `cmd:"" help:"Archive sessions: they can be read, but take no writes and no turns."`
-	Delete  sessionsDelete  `cmd:"" help:"Delete sessions with all their state."`
+	List      sessionsList      `cmd:"" help:"List sessions."`
+	Show      sessionsShow      `cmd:"" help:"Show a session."`
+	Create    sessionsCreate    `cmd:"" help:"Create a session and print its id."`
+	Archive   sessionsArchive   `cmd:"" help:"Archive sessions: they can be read, but take no writes and no turns."`
+	Unarchive sessionsUnarchive `cmd:"" help:"Bring archived sessions back."`
+	Pin       sessionsPin       `cmd:"" help:"Pin a session: lists show it first."`
+	Unpin     sessionsUnpin     `cmd:"" help:"Take the pin of a session away."`
+	Label     sessionsLabel     `cmd:"" help:"Label a session, or take its label away."`
+	Goal      sessionsGoal      `cmd:"" help:"Say what a session is to achieve, or take that away."`
+	Reset     sessionsReset     `cmd:"" help:"Begin a session anew: the same key, a new id, an empty transcript."`
+	Fork      sessionsFork      `cmd:"" help:"Make a session with the transcript of another."`
+	Delete    sessionsDelete    `cmd:"" help:"Delete sessions with all their state."`
+	Events    sessionsEvents    `cmd:"" help:"List what happened to a session."`
+	Notices   sessionsNotices   `cmd:"" help:"List what a session is to be told of others."`
+	Watches   sessionsWatches   `cmd:"" help:"List what a session watches."`
+	Watch     sessionsWatch     `cmd:"" help:"Have a session be told of what happens to another."`
+	Unwatch   sessionsUnwatch   `cmd:"" help:"End a watch."`
 }
 
 // paging selects a stretch of a list.
@@ -60,16 +72,20 @@ func (c *sessionsList) Run(ctx context.Context, to streams, all *sessionsCommand
 }
 
 type sessionsShow struct {
-	ID string `arg:"" optional:"" help:"Session; by default the one that SESSILE_SESSION names."`
+	ID string `arg:"" optional:"" help:"Session, by id or key; by default the one that SESSILE_SESSION names."`
 }
 
 // Run shows a session.
 func (c *sessionsShow) Run(ctx context.Context, to streams, all *sessionsCommand) error {
-	id, err := sessionOr(c.ID)
+	name, err := sessionOr(c.ID)
 	if err != nil {
 		return err
 	}
 	return all.run(ctx, to, false, func(ctx context.Context, s *shell) error {
+		id, err := s.sessionID(ctx, name)
+		if err != nil {
+			return err
+		}
 		one, err := s.GetSession(ctx, id)
 		if err != nil {
 			return err
@@ -119,7 +135,10 @@ type sessionsCreate struct {
 
 // Run creates a session.
 func (c *sessionsCreate) Run(ctx context.Context, to streams, all *sessionsCommand) error {
-	input := client.SessionInput{Title: c.Title, Key: c.Key, Label: c.Label}
+	input := client.SessionInput{Title: c.Title, Key: c.Key}
+	if c.Label != "" {
+		input.Label = client.SetTo(c.Label)
+	}
 	if c.Metadata != "" {
 		metadata, err := jsonArgument(to, c.Metadata)
 		if err != nil {
@@ -137,7 +156,7 @@ func (c *sessionsCreate) Run(ctx context.Context, to streams, all *sessionsComma
 }
 
 type sessionsArchive struct {
-	IDs  []string `arg:"" name:"id" help:"Sessions."`
+	IDs  []string `arg:"" name:"id" help:"Sessions, by id or key."`
 	Undo bool     `help:"Bring them back instead."`
 }
 
@@ -147,15 +166,32 @@ func (c *sessionsArchive) Run(ctx context.Context, to streams, all *sessionsComm
 	if c.Undo {
 		status = sessile.SessionActive
 	}
-	return all.run(ctx, to, false, func(ctx context.Context, s *shell) error {
-		if len(c.IDs) == 1 {
-			one, err := s.UpdateSession(ctx, c.IDs[0], client.SessionInput{Status: status})
+	return all.setStatus(ctx, to, c.IDs, status)
+}
+
+type sessionsUnarchive struct {
+	IDs []string `arg:"" name:"id" help:"Sessions, by id or key."`
+}
+
+// Run brings archived sessions back.
+func (c *sessionsUnarchive) Run(ctx context.Context, to streams, all *sessionsCommand) error {
+	return all.setStatus(ctx, to, c.IDs, sessile.SessionActive)
+}
+
+func (c *sessionsCommand) setStatus(ctx context.Context, to streams, names []string, status sessile.SessionStatus) error {
+	return c.run(ctx, to, false, func(ctx context.Context, s *shell) error {
+		ids, err := s.sessionIDs(ctx, names)
+		if err != nil {
+			return err
+		}
+		if len(ids) == 1 {
+			one, err := s.UpdateSession(ctx, ids[0], client.SessionInput{Status: status})
 			if err != nil {
 				return err
 			}
 			return s.show(func(b *strings.Builder) { fmt.Fprintf(b, "%s is %s\n", one.ID, one.Status) })
 		}
-		batch, err := s.SetStatuses(ctx, c.IDs, status)
+		batch, err := s.SetStatuses(ctx, ids, status)
 		if err != nil {
 			return err
 		}
@@ -164,20 +200,24 @@ func (c *sessionsArchive) Run(ctx context.Context, to streams, all *sessionsComm
 }
 
 type sessionsDelete struct {
-	IDs []string `arg:"" name:"id" help:"Sessions."`
+	IDs []string `arg:"" name:"id" help:"Sessions, by id or key."`
 }
 
 // Run deletes sessions.
 func (c *sessionsDelete) Run(ctx context.Context, to streams, all *sessionsCommand) error {
 	return all.run(ctx, to, false, func(ctx context.Context, s *shell) error {
-		if len(c.IDs) == 1 {
-			gone, err := s.DeleteSession(ctx, c.IDs[0])
+		ids, err := s.sessionIDs(ctx, c.IDs)
+		if err != nil {
+			return err
+		}
+		if len(ids) == 1 {
+			gone, err := s.DeleteSession(ctx, ids[0])
 			if err != nil {
 				return err
 			}
 			return s.show(func(b *strings.Builder) { fmt.Fprintf(b, "%s is deleted\n", oneLine(gone.ID)) })
 		}
-		batch, err := s.DeleteSessions(ctx, c.IDs)
+		batch, err := s.DeleteSessions(ctx, ids)
 		if err != nil {
 			return err
 		}

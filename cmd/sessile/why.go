@@ -59,3 +59,15 @@ func (s *shell) sessionID(ctx context.Context, name string) (string, error) {
 	}
 	return page.Items[0].ID, nil
 }
+
+// sessionIDs finds the ids of several sessions.
+func (s *shell) sessionIDs(ctx context.Context, names []string) ([]string, error) {
+	ids := make([]string, len(names))
+	for i, name := range names {
+		var err error
+		if ids[i], err = s.sessionID(ctx, name); err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
