@@ -393,6 +393,14 @@ func steps() []step {
 			}
 			return seen, err
 		}},
+		{"ListSubagents", "GET /sessions/{session}/subagents", func(ctx context.Context, w *world) (any, error) {
+			asker, err := w.ListSessions(ctx, client.SessionQuery{Key: "agent:main:direct:asker"})
+			if err != nil {
+				return nil, err
+			}
+			p, err := w.ListSubagents(ctx, asker.Items[0].ID, "last", 5)
+			return p.Items, err
+		}},
 		{"SteerRun", "POST /runs/{run}/steer", func(ctx context.Context, w *world) (any, error) { return w.SteerRun(ctx, w.run, "count twice") }},
 		{"CancelRun", "POST /runs/{run}/cancel", func(ctx context.Context, w *world) (any, error) {
 			p, err := w.ListSessions(ctx, client.SessionQuery{Key: "agent:main:direct:asker"})

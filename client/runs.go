@@ -91,6 +91,35 @@ func (c *Client) AnnounceRun(ctx context.Context, id string) (AgentRun, error) {
 	return call[AgentRun](ctx, c, post(struct{}{}, "runs", id, "announce"))
 }
 
+// Subagent is a child of a session with the newest run that was asked of it.
+type Subagent struct {
+	RunID              string   `json:"run_id"`
+	SessionKey         string   `json:"session_key"`
+	TaskName           *string  `json:"task_name"`
+	Label              string   `json:"label"`
+	Task               string   `json:"task"`
+	Active             bool     `json:"active"`
+	Status             string   `json:"status"`
+	PendingDescendants int      `json:"pending_descendants"`
+	ChildSessionKeys   []string `json:"child_session_keys"`
+	Model              *string  `json:"model"`
+	TotalTokens        int64    `json:"total_tokens"`
+	StartedAt          int64    `json:"started_at"`
+	EndedAt            *int64   `json:"ended_at"`
+	Delivery           *string  `json:"delivery"`
+}
+
+// ListSubagents lists the active children of a session, then those that ended within the last minutes (0 is 30): GET
+// /sessions/{session}/subagents. A target narrows the list to the one it names: last, a place in the list, a session key, a
+// task name, a label, or the beginning of one of these or of a run id.
+func (c *Client) ListSubagents(ctx context.Context, sessionID, target string, minutes int) (Page[Subagent], error) {
+	r := get("sessions", sessionID, "subagents").with("target", target)
+	if minutes > 0 {
+		r = r.with("recent_minutes", strconv.Itoa(minutes))
+	}
+	return callPage[Subagent](ctx, c, r)
+}
+
 // Delivery is a text on its way to a channel.
 type Delivery struct {
 	ID             string               `json:"id"`
