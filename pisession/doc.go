@@ -6,7 +6,7 @@
 //	s, err := pisession.Read(file)                      // one session; ErrNotSession if it is none
 //	s.SessionID()                                       // whose state
 //	leaf, ok := s.Leaf()                                // where Pi stands after loading the file
-//	for id, parent := range s.Entries() { … }           // the tree, in the order of the file
+//	for e := range s.All() { … }                        // the tree, in the order of the file
 //	for _, f := range s.Faults { … }                    // what is damaged, line by line
 //
 //	there := os.DirFS(filepath.Join(agentDir, "sessions"))
@@ -21,7 +21,7 @@
 //
 // Lines that are blank or no JSON are passed over; what follows them counts. So does a last line without its newline,
 // if it is whole: a file may be read while Pi appends to it. Files of version 1 have no ids, and Pi makes some up when
-// it next opens such a file. Until then there is no tree to read: Entries is empty, the rest is as ever. Versions above 3 are
+// it next opens such a file. Until then there is no tree to read: All is empty, the rest is as ever. Versions above 3 are
 // read as they are.
 //
 // # Damage

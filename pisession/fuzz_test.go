@@ -17,12 +17,24 @@ import (
 func naive(content []byte) (id string, entries []pisession.Entry, ok bool) {
 	version := 1.0
 	for line := range bytes.SplitSeq(content, []byte{'\n'}) {
-		var parsed any
-		if json.Unmarshal(line, &parsed) != nil {
+		if !json.Valid(line) {
 			continue
 		}
-		switch parsed {
-		case nil, false, 0.0, "":
+		var parsed any
+		decoder := json.NewDecoder(bytes.NewReader(line))
+		decoder.UseNumber() // a number may be out of range
+		if err := decoder.Decode(&parsed); err != nil {
+			panic(err)
+		}
+		switch v := parsed.(type) {
+		case json.Number:
+			if n, err := v.Float64(); err == nil && n == 0 {
+				continue
+			}
+		case nil:
+			continue
+		}
+		if parsed == false || parsed == "" {
 			continue
 		}
 		members, isObject := parsed.(map[string]any)
@@ -31,8 +43,10 @@ func naive(content []byte) (id string, entries []pisession.Entry, ok bool) {
 			if id, ok = members["id"].(string); !ok || kind != "session" {
 				return "", nil, false
 			}
-			if n, isNumber := members["version"].(float64); isNumber {
-				version = n
+			if v, isNumber := members["version"].(json.Number); isNumber {
+				if n, err := v.Float64(); err == nil {
+					version = n
+				}
 			}
 			continue
 		}

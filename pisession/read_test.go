@@ -3,6 +3,7 @@ package pisession_test
 import (
 	"errors"
 	"io"
+	"math"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -48,6 +49,8 @@ func TestLines(t *testing.T) {
 		{"ids of inner objects", `{"data":{"id":"x","parentId":"y"},"id":"a","more":[{"id":"z"}]}`, []string{"a"}, nil},
 		{"headers later on", `{"type":"session","id":"s2"}`, nil, nil},
 		{"an unknown type", `{"type":"new","id":"a","x":[[],{},[{}],-0.5e+3,true,false,null,""]}`, []string{"a"}, nil},
+		{"a number out of range", `{"id":"a","x":1e999}`, []string{"a"}, nil},
+		{"numbers as JSON has none", `{"id":"a","x":01}` + "\n" + `{"id":"a","x":1.}` + "\n" + `{"id":"a","x":.5}` + "\n" + `{"id":"a","x":1e}`, nil, kinds(pisession.FaultLine, pisession.FaultLine, pisession.FaultLine, pisession.FaultLine)},
 		{"no object", "[]\n5\n\"x\"\nnull\ntrue", nil, kinds(pisession.FaultLine, pisession.FaultLine, pisession.FaultLine, pisession.FaultLine, pisession.FaultLine)},
 		{"a parent that is no text", `{"id":"a","parentId":7}`, []string{"a"}, kinds(pisession.FaultParent)},
 		{"an empty parent", `{"id":"a","parentId":""}`, []string{"a<"}, kinds(pisession.FaultEmptyParent)},
@@ -111,6 +114,7 @@ func TestHeaders(t *testing.T) {
 		{"all of it", header, pisession.Header{ID: "s1", Version: 3, Created: created, WorkingDirectory: "/w"}, false},
 		{"no version", `{"type":"session","id":"x"}`, pisession.Header{ID: "x", Version: 1}, false},
 		{"a version to come", `{"type":"session","id":"x","version":9}`, pisession.Header{ID: "x", Version: 9}, false},
+		{"a version beyond all numbers", `{"type":"session","id":"x","version":1e300}`, pisession.Header{ID: "x", Version: math.MaxInt32}, false},
 		{"an empty id", `{"type":"session","id":""}`, pisession.Header{Version: 1}, false},
 		{"behind what is no JSON", "\n{\nnull\n0\n\"\"\nfalse\n" + `{"type":"session","id":"x"}`, pisession.Header{ID: "x", Version: 1}, false},
 		{"members of other kinds", `{"type":"session","id":"x","version":"3","timestamp":5,"cwd":null,"parentSession":[]}`, pisession.Header{ID: "x", Version: 1}, false},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"time"
 )
 
@@ -147,7 +148,7 @@ func (s *Session) readHeader(rec *record) bool {
 		}
 		s.Header = Header{ID: id, Version: 1, Created: rec.time.moment()}
 		if n, ok := rec.version.number(); ok {
-			s.Version = int(n)
+			s.Version = int(max(0, min(n, math.MaxInt32)))
 		}
 		s.WorkingDirectory, _ = rec.workingDirectory.whole()
 		s.ParentSession, _ = rec.parentSession.whole()
