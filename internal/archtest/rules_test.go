@@ -46,6 +46,9 @@ func imports() map[string]rule {
 		"internal/sqliteconn": {},
 		"storetest":           {imports: []string{"."}},
 
+		// The stand-alone store of extensions: who uses it links no server.
+		"extstate": {imports: []string{"internal/sqliteconn"}, external: []string{"github.com/go-json-experiment/json"}},
+
 		// The models.
 		"model/echo":   {pure: true, imports: []string{"model"}},
 		"model/openai": {imports: []string{"model"}},

@@ -1,0 +1,207 @@
+//go:build unix
+
+package extstate_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/sessile-dev/sessile/internal/sqliteconn"
+)
+
+// The environment that makes this test binary a worker instead of running tests.
+const (
+	roleVariable = "EXTSTATE_TEST_ROLE" // "reference"
+	argsVariable = "EXTSTATE_TEST_ARGS" // file, name of the worker, milliseconds, separated by newlines
+)
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleVariable); role != "" {
+		if err := work(role, strings.Split(os.Getenv(argsVariable), "\n")); err != nil {
+			fmt.Fprintln(os.Stderr, role, "worker:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// startWorker starts this test binary as a worker. It is killed when the context ends.
+func startWorker(ctx context.Context, role string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd.Env = append(os.Environ(), roleVariable+"="+role, argsVariable+"="+strings.Join(args, "\n"))
+	return cmd
+}
+
+// nodeWithSQLite finds a Node that has node:sqlite: SESSILE_NODE24, else node on the path.
+func nodeWithSQLite() (string, bool) {
+	node := os.Getenv("SESSILE_NODE24")
+	if node == "" {
+		node = "node"
+	}
+	path, err := exec.LookPath(node)
+	if err != nil || exec.Command(path, "-e", "require('node:sqlite')").Run() != nil {
+		return "", false
+	}
+	return path, true
+}
+
+func work(role string, args []string) error {
+	path, name := args[0], args[1]
+	ms, err := strconv.Atoi(args[2])
+	if err != nil {
+		return err
+	}
+	var write func(session, branch, value string) error
+	switch role {
+	case "reference":
+		r, err := openReference(path)
+		if err != nil {
+			return err
+		}
+		defer r.conn.Close()
+		write = func(session, branch, value string) error { return r.write("shared", session, branch, value) }
+	default:
+		return fmt.Errorf("no role %q", role)
+	}
+	return share(write, name, time.Duration(ms)*time.Millisecond)
+}
+
+// share writes rows of its own to sessions that all workers write to, and says on standard output which are done.
+func share(write func(session, branch, value string) error, name string, span time.Duration) error {
+	out := bufio.NewWriter(os.Stdout)
+	refused := 0
+	for n, end := 0, time.Now().Add(span); time.Now().Before(end); n++ {
+		session, branch := sharedSession(n), fmt.Sprintf("%s-%d", name, n)
+		err := write(session, branch, strconv.Itoa(n))
+		switch {
+		case isRefusal(err), errors.Is(err, sqlite3.BUSY):
+			refused++
+			continue
+		case err != nil:
+			return err
+		}
+		fmt.Fprintln(out, "done", session, branch, n)
+		if err := out.Flush(); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(out, "refused", refused)
+	return out.Flush()
+}
+
+func isRefusal(err error) bool {
+	return errors.As(err, &referenceRefused{})
+}
+
+func sharedSession(n int) string { return fmt.Sprintf("shared-%d", n%3) }
+
+// Programs of both kinds write to one file at the same time, and nothing that was acknowledged is lost: the proof on
+// which the package stands. One worker is killed half-way.
+func TestSharing(t *testing.T) {
+	span := 10 * time.Second
+	if testing.Short() {
+		span = 1500 * time.Millisecond
+	}
+	path := filepath.Join(t.TempDir(), "states.sqlite")
+	ms := strconv.Itoa(int(span.Milliseconds()))
+	half, cancel := context.WithTimeout(t.Context(), span/2)
+	defer cancel()
+
+	workers := map[string]*exec.Cmd{"killed": startWorker(half, "reference", path, "killed", ms)}
+	for i, role := range shareRoles {
+		name := fmt.Sprintf("%s%d", role, i)
+		workers[name] = startWorker(t.Context(), role, path, name, ms)
+	}
+	if node, ok := nodeWithSQLite(); ok {
+		workers["node"] = exec.CommandContext(t.Context(), node, filepath.Join("testdata", "share.mjs"), path, "node", ms)
+	} else {
+		t.Log("no Node with node:sqlite: only Go's driver shares the file")
+	}
+
+	outputs := runWorkers(t, workers)
+	r := startReference(t, path)
+	for session, holder := range r.locks(t) {
+		if holder != fmt.Sprintf("pid:%d", workers["killed"].Process.Pid) {
+			t.Errorf("session %s is still locked by %s", session, holder)
+		}
+	}
+	for n := range 3 { // takes over what the killed worker held
+		if err := r.write("shared", sharedSession(n), "end", "0"); err != nil {
+			t.Error(err)
+		}
+	}
+	if held := r.locks(t); len(held) > 0 {
+		t.Errorf("lock rows left: %v", held)
+	}
+	for name, output := range outputs {
+		done, lost := checkWorker(t, r, output)
+		refusals := output[bytes.LastIndexByte(bytes.TrimSpace(output), '\n')+1:]
+		t.Logf("%s: %d writes done, %d lost, %s", name, done, lost, refusals)
+		if done == 0 {
+			t.Errorf("%s wrote nothing", name)
+		}
+	}
+	verdict := ""
+	if _, err := r.conn.One("PRAGMA integrity_check", func(rows *sqliteconn.Rows) { verdict = rows.Text(0) }); err != nil || verdict != "ok" {
+		t.Errorf("the file is %q, %v", verdict, err)
+	}
+}
+
+func runWorkers(t *testing.T, workers map[string]*exec.Cmd) map[string][]byte {
+	t.Helper()
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	outputs := map[string][]byte{}
+	for name, cmd := range workers {
+		wait.Go(func() {
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			out, err := cmd.Output()
+			if err != nil && name != "killed" {
+				t.Errorf("%s: %v: %s", name, err, stderr.Bytes())
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			outputs[name] = out
+		})
+	}
+	wait.Wait()
+	return outputs
+}
+
+// checkWorker looks for every write that a worker said was done.
+func checkWorker(t *testing.T, r *reference, output []byte) (done, lost int) {
+	t.Helper()
+	for line := range strings.Lines(string(output)) {
+		words := strings.Fields(line)
+		if len(words) != 4 || words[0] != "done" || !strings.HasSuffix(line, "\n") {
+			continue
+		}
+		done++
+		value := ""
+		_, err := r.conn.One(`SELECT value FROM state WHERE plugin_id = 'shared' AND session_id = ? AND branch_id = ?`,
+			func(rows *sqliteconn.Rows) { value = rows.Text(0) }, words[1], words[2])
+		if err != nil || value != words[3] {
+			lost++
+			t.Errorf("%s, acknowledged, is %q: %v", strings.TrimSpace(line), value, err)
+		}
+	}
+	return done, lost
+}
+
+// shareRoles are the workers of TestSharing that run to the end.
+var shareRoles = []string{"reference", "reference", "reference", "reference"}
