@@ -33,6 +33,7 @@ type commands struct {
 	Branches   branchesCommand   `cmd:"" help:"List, fork and delete branches."`
 	Floors     floorsCommand     `cmd:"" help:"List and show floors."`
 	Turn       turnCommand       `cmd:"" help:"Run one turn."`
+	Ext        extCommand        `cmd:"" help:"Look at and repair what extensions of the coding agent Pi keep."`
 	KV         kvCommand         `cmd:"" name:"kv" help:"Read and write what agents keep by the tool session_state."`
 	Why        whyCommand        `cmd:"" help:"Tell what keeps a session from seeing another one."`
 	MCP        mcpCommand        `cmd:"" name:"mcp" help:"Serve the tools of a session to a client of the Model Context Protocol, over standard input and output."`
