@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -29,22 +30,42 @@ type extGet struct {
 	extValue
 }
 
+// explain finds the value, without writing anything. A file that does not exist has no values.
+func (v *extValue) explain(ctx context.Context, to streams, all *extCommand) (*piView, extstate.Explanation, error) {
+	var e extstate.Explanation
+	view, err := v.view(&all.extPlace, v.scope(), to)
+	if err != nil {
+		return nil, e, err
+	}
+	err = all.open(ctx, to, true, func(ctx context.Context, _ *printer, f *extstate.File) (err error) {
+		e, err = f.Explain(ctx, v.Plugin, v.scope(), view)
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		e.Key, err = v.keyOf(view)
+	}
+	return view, e, err
+}
+
+// keyOf is the branch key of a view; "" in the session scope or without a leaf.
+func (v *extValue) keyOf(view *piView) (string, error) {
+	if !v.Branch {
+		return "", nil
+	}
+	key, _, err := extstate.BranchKey(view)
+	return key, err
+}
+
 // Run prints a value. Where there is one, it goes to standard output as it is stored.
 func (c *extGet) Run(ctx context.Context, to streams, all *extCommand) error {
-	view, err := c.view(&all.extPlace, c.scope(), to)
+	_, e, err := c.explain(ctx, to, all)
 	if err != nil {
 		return err
 	}
-	return all.open(ctx, to, true, func(ctx context.Context, p *printer, f *extstate.File) error {
-		e, err := f.Explain(ctx, c.Plugin, c.scope(), view)
-		if err != nil {
-			return err
-		}
-		if !e.Found {
-			return errNoEntry()
-		}
-		return p.printJSON(jsontext.Value(e.Value))
-	})
+	if !e.Found {
+		return errNoEntry()
+	}
+	return newPrinter(to, all.JSON).printJSON(jsontext.Value(e.Value))
 }
 
 type extSet struct {
@@ -107,8 +128,8 @@ func (v *extValue) change(ctx context.Context, to streams, all *extCommand, work
 	if err := work(ctx, s, view); err != nil {
 		return storeError(err)
 	}
-	key, _, err := extstate.BranchKey(view)
-	if err != nil && v.Branch {
+	key, err := v.keyOf(view)
+	if err != nil {
 		return err
 	}
 	return newPrinter(to, all.JSON).changed(v, view, key)
@@ -116,9 +137,6 @@ func (v *extValue) change(ctx context.Context, to streams, all *extCommand, work
 
 // changed tells which row was meant, since that depends on where the session stands.
 func (p *printer) changed(v *extValue, view *piView, key string) error {
-	if !v.Branch {
-		key = ""
-	}
 	err := p.answer(struct {
 		Plugin  string `json:"plugin"`
 		Session string `json:"session"`
@@ -128,11 +146,11 @@ func (p *printer) changed(v *extValue, view *piView, key string) error {
 		return err
 	}
 	return p.show(func(b *strings.Builder) {
+		fmt.Fprintf(b, "%s in session %s", v.Plugin, oneLine(view.session))
 		if v.Branch {
-			fmt.Fprintf(b, "%s in session %s, branch %s\n", v.Plugin, oneLine(view.session), oneLine(key))
-		} else {
-			fmt.Fprintf(b, "%s in session %s\n", v.Plugin, oneLine(view.session))
+			fmt.Fprintf(b, ", branch %s", oneLine(key))
 		}
+		b.WriteByte('\n')
 	})
 }
 
@@ -166,30 +184,25 @@ type explained struct {
 
 // Run tells where a value comes from.
 func (c *extExplain) Run(ctx context.Context, to streams, all *extCommand) error {
-	view, err := c.view(&all.extPlace, c.scope(), to)
+	view, e, err := c.explain(ctx, to, all)
 	if err != nil {
 		return err
 	}
-	return all.open(ctx, to, true, func(ctx context.Context, p *printer, f *extstate.File) error {
-		e, err := f.Explain(ctx, c.Plugin, c.scope(), view)
-		if err != nil {
-			return err
-		}
-		a := explained{
-			Plugin: c.Plugin, Scope: c.scope(), Session: view.session, File: view.file, Leaf: view.leaf, LeafFrom: "file_end",
-			Branch: e.Key, Found: e.Found, Inherited: e.Inherited, Source: e.Source, Searched: e.Searched,
-		}
-		if view.given {
-			a.LeafFrom = "given"
-		}
-		if e.Found {
-			a.Value, a.Corrupt = stored(e.Value)
-		}
-		if err := p.answer(a); err != nil {
-			return err
-		}
-		return p.show(func(b *strings.Builder) { a.write(b, p) })
-	})
+	a := explained{
+		Plugin: c.Plugin, Scope: c.scope(), Session: view.session, File: view.file, Leaf: view.leaf, LeafFrom: "file_end",
+		Branch: e.Key, Found: e.Found, Inherited: e.Inherited, Source: e.Source, Searched: e.Searched,
+	}
+	if view.given {
+		a.LeafFrom = "given"
+	}
+	if e.Found {
+		a.Value, a.Corrupt = stored(e.Value)
+	}
+	p := newPrinter(to, all.JSON)
+	if err := p.answer(a); err != nil {
+		return err
+	}
+	return p.show(func(b *strings.Builder) { a.write(b, p) })
 }
 
 // stored is a stored text as a value; one that is no JSON is quoted.
@@ -223,7 +236,9 @@ func (a *explained) write(b *strings.Builder, p *printer) {
 		}
 		if a.Leaf != nil {
 			t.add("branch", text(a.Branch))
-			t.add("looked at", text(strings.Join(a.Searched, ", ")))
+			if len(a.Searched) > 0 {
+				t.add("looked at", text(strings.Join(a.Searched, ", ")))
+			}
 		}
 	}
 	switch {
