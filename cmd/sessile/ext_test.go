@@ -1,0 +1,69 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/sessile-dev/sessile/extstate"
+	"github.com/sessile-dev/sessile/internal/sqliteconn"
+)
+
+func scriptSQL(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: sql FILE STATEMENT")
+	}
+	conn, err := sqliteconn.Open(ts.MkAbs(args[0]), sqliteconn.Options{})
+	ts.Check(err)
+	ts.Check(conn.Exec(args[1]))
+	ts.Check(conn.Close())
+}
+
+// writeSession makes the file of a session of a working directory.
+func writeSession(t *testing.T, path, id, workingDirectory, created string) {
+	t.Helper()
+	header := `{"type":"session","version":3,"id":"` + id + `","timestamp":"` + created + `","cwd":"` + filepath.ToSlash(workingDirectory) + `"}` + "\n"
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(header+`{"type":"label","id":"a","parentId":null}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Where no session is named it is the newest one of this directory, in Pi's own directory or in one that was chosen.
+func TestNewestSession(t *testing.T) {
+	here, agent, chosen := t.TempDir(), t.TempDir(), t.TempDir()
+	here, err := filepath.EvalSymlinks(here)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(here)
+	t.Setenv("PI_CODING_AGENT_DIR", agent)
+	t.Setenv(envSessionDir, "")
+	sessions := filepath.Join(agent, "sessions")
+	writeSession(t, filepath.Join(sessions, "--a--", "1.jsonl"), "older", here, "2026-01-15T09:30:00Z")
+	writeSession(t, filepath.Join(sessions, "--a--", "2.jsonl"), "newer", here, "2026-01-16T09:30:00Z")
+	writeSession(t, filepath.Join(sessions, "--b--", "3.jsonl"), "elsewhere", "/elsewhere", "2026-01-17T09:30:00Z")
+	writeSession(t, filepath.Join(chosen, "4.jsonl"), "chosen", here, "2026-01-14T09:30:00Z")
+
+	for want, place := range map[string]extPlace{"newer": {}, "chosen": {Sessions: chosen}} {
+		view, err := (&extSession{}).view(&place, extstate.ScopeBranch, streams{err: os.Stderr})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if view.session != want {
+			t.Errorf("session %s, want %s", view.session, want)
+		}
+	}
+	t.Setenv(envSessionDir, chosen)
+	if _, err := (&extPlace{}).findSession("newer"); err == nil || !strings.Contains(err.Error(), "no file of session newer") {
+		t.Errorf("Pi does not look there now: %v", err)
+	}
+	if _, err := (&extPlace{}).findSession("chosen"); err != nil {
+		t.Error(err)
+	}
+}
