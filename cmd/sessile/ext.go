@@ -31,11 +31,11 @@ type extCommand struct {
 type extPlace struct {
 	File     string `placeholder:"FILE" help:"State file to work on (what Pi's settings say, else states.sqlite beside the sessions)."`
 	Trust    bool   `help:"Let the settings of the project in this directory count, as Pi does when it is trusted."`
-	Sessions string `placeholder:"DIR" help:"Directory in which session files lie, if it is not Pi's own. [PI_CODING_AGENT_SESSION_DIR]"`
+	Sessions string `placeholder:"DIR" help:"Directory in which session files lie, beside those that Pi's settings name. [PI_CODING_AGENT_SESSION_DIR]"`
 	JSON     bool   `name:"json" help:"Print JSON."`
 }
 
-// envAgentDir and envSessionDir are variables of Pi.
+// envSessionDir is a variable of Pi.
 const envSessionDir = "PI_CODING_AGENT_SESSION_DIR"
 
 // place is whose settings count.

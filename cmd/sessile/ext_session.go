@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -55,11 +54,9 @@ type sessionDir struct {
 
 func (d sessionDir) files() fs.FS { return os.DirFS(d.path) }
 
-// sessionDirs are the directories that hold sessions: Pi's own, and one that was chosen instead.
+// sessionDirs are the directories that may hold sessions, those that were chosen instead of Pi's own before it. Pi itself
+// looks into the first one only; whoever looks for a session from outside does not know how Pi was started.
 func (p *extPlace) sessionDirs() ([]sessionDir, error) {
-	if chosen := cmp.Or(p.Sessions, os.Getenv(envSessionDir)); chosen != "" {
-		return []sessionDir{{chosen, pisession.Flat}, {chosen, pisession.ByProject}}, nil
-	}
 	place, err := p.place()
 	if err != nil {
 		return nil, err
@@ -68,7 +65,41 @@ func (p *extPlace) sessionDirs() ([]sessionDir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []sessionDir{{filepath.Join(agent, "sessions"), pisession.ByProject}}, nil
+	var dirs []sessionDir
+	for _, chosen := range []string{
+		p.Sessions, os.Getenv(envSessionDir), sessionDirSetting(filepath.Join(place.ProjectDir, ".pi")), sessionDirSetting(agent),
+	} {
+		if chosen = inHome(chosen); chosen != "" {
+			dirs = append(dirs, sessionDir{chosen, pisession.Flat})
+		}
+	}
+	return append(dirs, sessionDir{filepath.Join(agent, "sessions"), pisession.ByProject}), nil
+}
+
+// sessionDirSetting is what settings.json of a directory says; "" if it says nothing. Pi reads that of a project it does
+// not trust, too.
+func sessionDirSetting(dir string) string {
+	content, err := os.ReadFile(filepath.Join(dir, "settings.json"))
+	if err != nil {
+		return ""
+	}
+	var settings struct {
+		SessionDir string `json:"sessionDir"`
+	}
+	if json.Unmarshal(content, &settings, jsontext.AllowDuplicateNames(true)) != nil {
+		return ""
+	}
+	return settings.SessionDir
+}
+
+// inHome expands a leading ~.
+func inHome(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
+		if home, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(home, rest)
+		}
+	}
+	return path
 }
 
 // findSession finds the file of a session.
@@ -86,7 +117,15 @@ func (p *extPlace) findSession(id string) (string, error) {
 			return "", err
 		}
 	}
-	return "", &usageError{fmt.Sprintf("there is no file of session %s in %s", id, dirs[0].path), "name the file, or its directory with --sessions"}
+	return "", &usageError{"there is no file of session " + id + " in " + pathsOf(dirs), "name the file, or its directory with --sessions"}
+}
+
+func pathsOf(dirs []sessionDir) string {
+	names := make([]string, 0, len(dirs))
+	for _, d := range dirs {
+		names = append(names, d.path)
+	}
+	return strings.Join(names, ", ")
 }
 
 // newestSession finds the session of this directory that was used last.

@@ -59,11 +59,19 @@ func TestNewestSession(t *testing.T) {
 			t.Errorf("session %s, want %s", view.session, want)
 		}
 	}
-	t.Setenv(envSessionDir, chosen)
-	if _, err := (&extPlace{}).findSession("newer"); err == nil || !strings.Contains(err.Error(), "no file of session newer") {
-		t.Errorf("Pi does not look there now: %v", err)
+	byEnvironment, bySetting := t.TempDir(), t.TempDir()
+	t.Setenv(envSessionDir, byEnvironment)
+	writeSession(t, filepath.Join(byEnvironment, "5.jsonl"), "by-environment", here, "2026-01-14T09:30:00Z")
+	writeSession(t, filepath.Join(bySetting, "6.jsonl"), "by-setting", here, "2026-01-14T09:30:00Z")
+	if err := os.WriteFile(filepath.Join(agent, "settings.json"), []byte(`{"sessionDir":"`+filepath.ToSlash(bySetting)+`"}`), 0o644); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := (&extPlace{}).findSession("chosen"); err != nil {
-		t.Error(err)
+	for _, id := range []string{"older", "elsewhere", "by-environment", "by-setting"} {
+		if _, err := (&extPlace{}).findSession(id); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := (&extPlace{}).findSession("chosen"); err == nil || !strings.Contains(err.Error(), "no file of session chosen") {
+		t.Errorf("nobody looks there: %v", err)
 	}
 }
