@@ -53,7 +53,9 @@ type OpenError struct {
 	Err  error
 }
 
-func (e *OpenError) Error() string { return fmt.Sprintf("session-state: cannot open %s: %v", e.Path, e.Err) }
+func (e *OpenError) Error() string {
+	return fmt.Sprintf("session-state: cannot open %s: %v", e.Path, e.Err)
+}
 func (e *OpenError) Unwrap() error { return e.Err }
 
 // CorruptError says that the stored text is not JSON. It stays an error until the value is written anew.
