@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -274,10 +273,6 @@ func (d *desk) keepLocked() (release func()) {
 		}
 		other.conn.Close()
 	}
-}
-
-func contains(texts []note, part string) bool {
-	return slices.ContainsFunc(texts, func(n note) bool { return strings.Contains(n.message, part) })
 }
 
 var background = context.Background()
