@@ -91,7 +91,7 @@ func (c *Commands) look(ctx context.Context, path, session string) (*Lock, []Cou
 	if err != nil {
 		return nil, nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // opened for reading only
 	locks, err := f.Locks(ctx)
 	if err != nil {
 		return nil, nil, err

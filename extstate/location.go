@@ -1,7 +1,6 @@
 package extstate
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -150,34 +149,41 @@ func (p Place) read(dir string) (setting, error) {
 	if err != nil {
 		return found, nil //nolint:nilerr // a file that cannot be read sets nothing
 	}
-	var all jsontext.Value
-	if json.Unmarshal(text, &all, readAll) != nil {
-		found.verdict = VerdictMalformed
-		return found, nil
-	}
-	value, set := member(all, "sessionState")
-	if value, set = member(value, "databasePath"); !set {
-		return found, nil
-	}
 	var path string
+	path, found.verdict = readSetting(text)
+	if found.verdict != VerdictUsable {
+		return found, nil
+	}
 	switch {
-	case value.Kind() != '"' || json.Unmarshal(value, &path, readAll) != nil || path == "":
-		found.verdict = VerdictInvalid
-		return found, nil
-	case strings.HasPrefix(path, "~") && path != "~" && !strings.HasPrefix(path, "~/"):
-		found.verdict = VerdictUnsupported
-		return found, nil
 	case strings.HasPrefix(path, "~"):
 		home, err := p.home()
 		if err != nil {
-			return found, errors.Join(fmt.Errorf("%s of %s", Setting, found.file), err)
+			return found, fmt.Errorf("%s of %s: %w", Setting, found.file, err)
 		}
 		path = filepath.Join(home, path[1:])
 	case !filepath.IsAbs(path):
 		path = filepath.Join(dir, path)
 	}
-	found.verdict, found.path = VerdictUsable, path
+	found.path = path
 	return found, nil
+}
+
+// readSetting finds the path in the text of a settings file, as it stands there.
+func readSetting(text []byte) (path string, verdict Verdict) {
+	if checkJSON(text) != nil {
+		return "", VerdictMalformed
+	}
+	section, _ := member(text, "sessionState")
+	value, set := member(section, "databasePath")
+	switch {
+	case !set:
+		return "", VerdictUnset
+	case json.Unmarshal(value, &path, readAll) != nil || path == "" || value.Kind() != '"':
+		return "", VerdictInvalid
+	case strings.HasPrefix(path, "~") && path != "~" && !strings.HasPrefix(path, "~/"):
+		return "", VerdictUnsupported
+	}
+	return path, VerdictUsable
 }
 
 // member is a member of an object, the last one of its name; set is false when there is none or it is no object.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"syscall"
@@ -25,6 +26,9 @@ type reference struct {
 }
 
 func openReference(path string) (*reference, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
+	}
 	conn, err := sqliteconn.Open(path, sqliteconn.Options{BusyTimeout: 5 * time.Second})
 	if err != nil {
 		return nil, err
@@ -62,14 +66,6 @@ func (r *reference) write(plugin, session, branch, value string) error {
 		return err
 	}
 	err := r.put(plugin, session, branch, value)
-	return errors.Join(err, r.release(session))
-}
-
-func (r *reference) drop(plugin, session, branch string) error {
-	if err := r.acquire(session); err != nil {
-		return err
-	}
-	err := r.conn.Exec(`DELETE FROM state WHERE plugin_id = ? AND session_id = ? AND branch_id = ?`, plugin, session, branch)
 	return errors.Join(err, r.release(session))
 }
 

@@ -17,15 +17,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/ncruces/go-sqlite3"
 
+	"github.com/sessile-dev/sessile/extstate"
 	"github.com/sessile-dev/sessile/internal/sqliteconn"
 )
 
 // The environment that makes this test binary a worker instead of running tests.
 const (
-	roleVariable = "EXTSTATE_TEST_ROLE" // "reference"
-	argsVariable = "EXTSTATE_TEST_ARGS" // file, name of the worker, milliseconds, separated by newlines
+	roleVariable = "EXTSTATE_TEST_ROLE" // see work
+	argsVariable = "EXTSTATE_TEST_ARGS" // separated by newlines; the file comes first
 )
 
 func TestMain(m *testing.M) {
@@ -59,32 +61,81 @@ func nodeWithSQLite() (string, bool) {
 	return path, true
 }
 
+// work is what a worker does. Those that share want a name and how long: milliseconds, or "200x" for 200 writes.
 func work(role string, args []string) error {
-	path, name := args[0], args[1]
-	ms, err := strconv.Atoi(args[2])
-	if err != nil {
-		return err
-	}
-	var write func(session, branch, value string) error
+	path := args[0]
 	switch role {
-	case "reference":
+	case "reference", "write one":
 		r, err := openReference(path)
 		if err != nil {
 			return err
 		}
 		defer r.conn.Close()
-		write = func(session, branch, value string) error { return r.write("shared", session, branch, value) }
-	default:
-		return fmt.Errorf("no role %q", role)
+		if role == "reference" {
+			return share(func(session, branch, value string) error { return r.write("shared", session, branch, value) }, args[1], args[2])
+		}
+		if err := r.write("role", "s1", "", args[1]); err != nil {
+			fmt.Println(err)
+			return nil
+		}
+		fmt.Println("done")
+		return nil
+	case "extstate":
+		s, err := extstate.Open[jsontext.Value](extstate.Options{PluginID: "shared", Scope: extstate.ScopeBranch, DatabasePath: path})
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		return share(func(session, branch, value string) error { return shareState(s, session, branch, value) }, args[1], args[2])
+	case "pending", "read":
+		scope := extstate.ScopeSession
+		if role == "pending" {
+			scope = extstate.ScopeBranch
+		}
+		s, err := extstate.Open[jsontext.Value](extstate.Options{PluginID: "role", Scope: scope, DatabasePath: path})
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		if role == "pending" {
+			if err := s.Write(background, tree(""), jsontext.Value(`"p"`)); err != nil {
+				return err
+			}
+		}
+		value, _, err := s.Read(background, tree(""))
+		fmt.Println(string(value))
+		return err
 	}
-	return share(write, name, time.Duration(ms)*time.Millisecond)
+	return fmt.Errorf("no role %q", role)
+}
+
+// shareState writes a value on a branch of its own and reads it back.
+func shareState(s *raw, session, branch, value string) error {
+	v := tree(branch).in(session).at(branch)
+	if err := s.Write(background, v, jsontext.Value(value)); err != nil {
+		return err
+	}
+	back, found, err := s.Read(background, v)
+	if err == nil && (!found || string(back) != value) {
+		err = fmt.Errorf("wrote %s, read %s", value, back)
+	}
+	return err
 }
 
 // share writes rows of its own to sessions that all workers write to, and says on standard output which are done.
-func share(write func(session, branch, value string) error, name string, span time.Duration) error {
+func share(write func(session, branch, value string) error, name, howLong string) error {
+	count, err := strconv.Atoi(strings.TrimSuffix(howLong, "x"))
+	if err != nil {
+		return err
+	}
+	end := time.Now().Add(time.Duration(count) * time.Millisecond)
+	more := func(int) bool { return time.Now().Before(end) }
+	if strings.HasSuffix(howLong, "x") {
+		more = func(done int) bool { return done < count }
+	}
 	out := bufio.NewWriter(os.Stdout)
-	refused := 0
-	for n, end := 0, time.Now().Add(span); time.Now().Before(end); n++ {
+	done, refused := 0, 0
+	for n := 0; more(done); n++ {
 		session, branch := sharedSession(n), fmt.Sprintf("%s-%d", name, n)
 		err := write(session, branch, strconv.Itoa(n))
 		switch {
@@ -94,6 +145,7 @@ func share(write func(session, branch, value string) error, name string, span ti
 		case err != nil:
 			return err
 		}
+		done++
 		fmt.Fprintln(out, "done", session, branch, n)
 		if err := out.Flush(); err != nil {
 			return err
@@ -104,7 +156,8 @@ func share(write func(session, branch, value string) error, name string, span ti
 }
 
 func isRefusal(err error) bool {
-	return errors.As(err, &referenceRefused{})
+	var ours *extstate.RefusedError
+	return errors.As(err, &referenceRefused{}) || errors.As(err, &ours)
 }
 
 func sharedSession(n int) string { return fmt.Sprintf("shared-%d", n%3) }
@@ -204,4 +257,6 @@ func checkWorker(t *testing.T, r *reference, output []byte) (done, lost int) {
 }
 
 // shareRoles are the workers of TestSharing that run to the end.
-var shareRoles = []string{"reference", "reference", "reference", "reference"}
+var shareRoles = []string{"reference", "reference", "extstate", "extstate"}
+
+type execCmd = exec.Cmd
