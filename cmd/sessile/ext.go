@@ -24,6 +24,13 @@ type extCommand struct {
 	Set          extSet          `cmd:"" help:"Write a value."`
 	Drop         extDrop         `cmd:"" help:"Take a value away."`
 	Explain      extExplain      `cmd:"" help:"Tell which run of the tree a value comes from, without writing anything."`
+	History      extHistory      `cmd:"" help:"Show what a value was before, where versions are kept."`
+	Undo         extUndo         `cmd:"" help:"Give a value back what it was before its newest version."`
+	Orphans      extOrphans      `cmd:"" help:"List sessions of which something is kept and whose files are gone."`
+	Purge        extPurge        `cmd:"" help:"Delete what is kept of them."`
+	Backup       extBackup       `cmd:"" help:"Copy the state file while others use it."`
+	Merge        extMerge        `cmd:"" help:"Take over the values of another state file."`
+	Check        extCheck        `cmd:"" help:"Look the state file through for damage."`
 	ForceRefresh extForceRefresh `cmd:"" help:"Take away the lock of a session; asks if its holder is alive."`
 }
 

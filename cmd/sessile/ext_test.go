@@ -3,8 +3,10 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -73,5 +75,41 @@ func TestNewestSession(t *testing.T) {
 	}
 	if _, err := (&extPlace{}).findSession("chosen"); err == nil || !strings.Contains(err.Error(), "no file of session chosen") {
 		t.Errorf("nobody looks there: %v", err)
+	}
+}
+
+// The id of a session says when it began; one that began a moment ago may have no file yet and is spared.
+func TestPurgeSparesYoungSessions(t *testing.T) {
+	const old, young = "019bc0fd-f720-75ed-a749-abb5b0baf69a", "019bc5d0-0000-75ed-a749-abb5b0baf69a"
+	orphans := []orphan{{Session: old, Begun: begun(old)}, {Session: young, Begun: begun(young)}, {Session: "named", Begun: begun("named")}}
+	now := time.UnixMilli(*begun(young)).Add(tooYoung - time.Millisecond)
+	for _, c := range []struct {
+		purge          extPurge
+		now            time.Time
+		chosen, spared []string
+		fails          bool
+	}{
+		{extPurge{}, now, []string{old, "named"}, []string{young}, false},
+		{extPurge{}, now.Add(time.Millisecond), []string{old, young, "named"}, []string{}, false},
+		{extPurge{Young: true}, now, []string{old, young, "named"}, []string{}, false},
+		{extPurge{Session: []string{young}}, now, nil, []string{young}, false},
+		{extPurge{Session: []string{"named"}}, now, []string{"named"}, []string{}, false},
+		{extPurge{Session: []string{"named", "other"}}, now, nil, nil, true},
+	} {
+		chosen, spared, err := c.purge.choose(orphans, c.now)
+		if !slices.Equal(chosen, c.chosen) || !slices.Equal(spared, c.spared) || (err != nil) != c.fails {
+			t.Errorf("%+v: %v, %v, %v", c.purge, chosen, spared, err)
+		}
+	}
+}
+
+func TestBegun(t *testing.T) {
+	if ms := begun("019bc0fd-f720-75ed-a749-abb5b0baf69a"); ms == nil || *ms != 1768469428000 {
+		t.Errorf("%v", ms)
+	}
+	for _, id := range []string{"", "nobody", "019bc0fd-f720-45ed-a749-abb5b0baf69a", "019bc0fdf72075eda749abb5b0baf69a", "zz9bc0fd-f720-75ed-a749-abb5b0baf69a"} {
+		if ms := begun(id); ms != nil {
+			t.Errorf("%q says %d", id, *ms)
+		}
 	}
 }

@@ -113,7 +113,7 @@ func (v *extValue) change(ctx context.Context, to streams, all *extCommand, work
 		return err
 	}
 	if _, ok := view.Leaf(); v.Branch && !ok {
-		return &usageError{"the session has no branch yet", "its file has no entries with ids; Pi gives it some when it opens it"}
+		return errNoBranch()
 	}
 	found, err := all.resolve()
 	if err != nil {
@@ -152,6 +152,10 @@ func (p *printer) changed(v *extValue, view *piView, key string) error {
 		}
 		b.WriteByte('\n')
 	})
+}
+
+func errNoBranch() error {
+	return &usageError{"the session has no branch yet", "its file has no entries with ids; Pi gives it some when it opens it"}
 }
 
 type extExplain struct {
