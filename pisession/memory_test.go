@@ -68,8 +68,8 @@ func TestMemory(t *testing.T) {
 		limit uint64 // bytes, of all allocations together
 	}{
 		{"one line of 100 MB", chain{entries: 1, length: 100 << 20}, 1 << 20},
-		{"100 MB in lines of 100 KB", chain{entries: 1000, length: 100 << 10}, 1 << 20},
-		{"100000 entries", chain{entries: 100_000, length: 30}, 100_000 * 500},
+		{"20 MB in lines of 20 KB", chain{entries: 1000, length: 20 << 10}, 2 << 20},
+		{"100000 entries", chain{entries: 100_000, length: 30}, 100_000 * 1000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := allocated()
