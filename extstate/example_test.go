@@ -3,7 +3,6 @@ package extstate_test
 import (
 	"context"
 	"fmt"
-	"log"
 	"os"
 	"path/filepath"
 
@@ -17,7 +16,7 @@ func Example() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "extstate")
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	defer os.RemoveAll(dir)
 
@@ -27,7 +26,7 @@ func Example() {
 		DatabasePath: filepath.Join(dir, "states.sqlite"),
 	})
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	defer todos.Close()
 
@@ -35,7 +34,7 @@ func Example() {
 	session.Append("question")
 	session.Append("answer")
 	if err := todos.Write(ctx, session, []string{"feed the cat"}); err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 
 	session.Append("one way")
@@ -43,10 +42,10 @@ func Example() {
 	session.Append("another way") // a fork: both ways start with the list of the trunk
 	list, _, err := todos.Read(ctx, session)
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	if err := todos.Write(ctx, session, append(list, "paint the door")); err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	for _, leaf := range []string{"one way", "another way"} {
 		session.Goto(leaf)
@@ -63,30 +62,30 @@ func ExampleFile() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "extstate")
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "states.sqlite")
 	mode, err := extstate.Open[jsontext.Value](extstate.Options{PluginID: "mode", DatabasePath: path})
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	defer mode.Close()
 	session := extstate.NewTree("019bc0fd")
 	if err := mode.Write(ctx, session, jsontext.Value(`{"mode":"plan"}`)); err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 
 	file, err := extstate.OpenFile(path, extstate.FileOptions{})
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	defer file.Close()
 	if err := file.EnableHistory(ctx, 20); err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	if err := mode.Write(ctx, session, jsontext.Value(`{"mode":"build"}`)); err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	now, err := file.Undo(ctx, extstate.Row{PluginID: "mode", SessionID: "019bc0fd"})
 	fmt.Println(string(now.Value), err)

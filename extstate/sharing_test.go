@@ -163,7 +163,7 @@ func isRefusal(err error) bool {
 func sharedSession(n int) string { return fmt.Sprintf("shared-%d", n%3) }
 
 // Programs of both kinds write to one file at the same time, and nothing that was acknowledged is lost: the proof on
-// which the package stands. One worker is killed half-way.
+// which the package stands. One worker is killed in the middle.
 func TestSharing(t *testing.T) {
 	span := 10 * time.Second
 	if testing.Short() {
@@ -171,10 +171,9 @@ func TestSharing(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "states.sqlite")
 	ms := strconv.Itoa(int(span.Milliseconds()))
-	half, cancel := context.WithTimeout(t.Context(), span/2)
-	defer cancel()
 
-	workers := map[string]*exec.Cmd{"killed": startWorker(half, "reference", path, "killed", ms)}
+	victim := startWorker(t.Context(), "reference", path, "killed", "600000")
+	workers := map[string]*exec.Cmd{}
 	for i, role := range shareRoles {
 		name := fmt.Sprintf("%s%d", role, i)
 		workers[name] = startWorker(t.Context(), role, path, name, ms)
@@ -185,10 +184,13 @@ func TestSharing(t *testing.T) {
 		t.Log("no Node with node:sqlite: only Go's driver shares the file")
 	}
 
+	killed := make(chan []byte)
+	go func() { killed <- killAfter(t, victim, 30) }()
 	outputs := runWorkers(t, workers)
+	outputs["killed"] = <-killed
 	r := startReference(t, path)
 	for session, holder := range r.locks(t) {
-		if holder != fmt.Sprintf("pid:%d", workers["killed"].Process.Pid) {
+		if holder != fmt.Sprintf("pid:%d", victim.Process.Pid) {
 			t.Errorf("session %s is still locked by %s", session, holder)
 		}
 	}
@@ -214,6 +216,31 @@ func TestSharing(t *testing.T) {
 	}
 }
 
+// killAfter runs a worker and kills it when it has said n lines.
+func killAfter(t *testing.T, cmd *exec.Cmd, n int) []byte {
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	var said []byte
+	for lines := bufio.NewReader(out); ; n-- {
+		line, err := lines.ReadBytes('\n')
+		said = append(said, line...)
+		if err != nil {
+			break
+		}
+		if n == 0 {
+			_ = cmd.Process.Kill() // it may have ended
+		}
+	}
+	_ = cmd.Wait() // was killed
+	return said
+}
+
 func runWorkers(t *testing.T, workers map[string]*exec.Cmd) map[string][]byte {
 	t.Helper()
 	var mu sync.Mutex
@@ -224,7 +251,7 @@ func runWorkers(t *testing.T, workers map[string]*exec.Cmd) map[string][]byte {
 			var stderr bytes.Buffer
 			cmd.Stderr = &stderr
 			out, err := cmd.Output()
-			if err != nil && name != "killed" {
+			if err != nil {
 				t.Errorf("%s: %v: %s", name, err, stderr.Bytes())
 			}
 			mu.Lock()
