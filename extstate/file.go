@@ -2,6 +2,7 @@ package extstate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -46,14 +47,25 @@ func OpenFile(path string, options FileOptions) (*File, error) {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	f := &File{path: path, readOnly: options.ReadOnly, now: options.Now}
-	f.conn, err = sqliteconn.Open(path, sqliteconn.Options{ReadOnly: options.ReadOnly, NoCreate: true})
+	// A look comes first, since opening for changes would switch a foreign database to the write-ahead log.
+	f, err := openFile(path, FileOptions{ReadOnly: true, Now: options.Now})
+	if err != nil || options.ReadOnly {
+		return f, err
+	}
+	if err := f.Close(); err != nil {
+		return nil, &OpenError{Path: path, Err: err}
+	}
+	return openFile(path, options)
+}
+
+func openFile(path string, options FileOptions) (*File, error) {
+	conn, err := sqliteconn.Open(path, sqliteconn.Options{ReadOnly: options.ReadOnly, NoCreate: true})
 	if err != nil {
 		return nil, &OpenError{Path: path, Err: err}
 	}
+	f := &File{path: path, readOnly: options.ReadOnly, now: options.Now, conn: conn}
 	if err := f.inspect(); err != nil {
-		_ = f.conn.Close()
-		return nil, &OpenError{Path: path, Err: err}
+		return nil, &OpenError{Path: path, Err: errors.Join(err, conn.Close())}
 	}
 	return f, nil
 }

@@ -199,6 +199,29 @@ func TestCloseAndReopen(t *testing.T) {
 	d.reads(d.session(), tree(""), "2")
 }
 
+// Two spellings of one file through symbolic links are two stores over the same write-ahead log (section 2.3).
+func TestSymbolicLinks(t *testing.T) {
+	d := newDesk(t)
+	s := d.session()
+	d.write(s, tree(""), "1")
+	if info, err := os.Stat(d.path); err != nil || info.Mode().Perm()&0o600 != 0o600 {
+		t.Errorf("the file's mode is %v, %v", info.Mode(), err)
+	}
+	links := t.TempDir()
+	dir, file := filepath.Join(links, "dir"), filepath.Join(links, "file.sqlite")
+	if err := errors.Join(os.Symlink(filepath.Dir(d.path), dir), os.Symlink(d.path, file)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{filepath.Join(dir, filepath.Base(d.path)), file} {
+		linked := d.open(extstate.Options{DatabasePath: path})
+		d.reads(linked, tree(""), "1")
+		d.write(linked, tree("").in("s2"), `"`+path+`"`)
+		d.reads(s, tree("").in("s2"), `"`+path+`"`)
+	}
+	d.missing(file + "-wal")
+	d.unlocked()
+}
+
 // session reads a session file of Pi far enough for its tree: blank and broken lines are skipped.
 func session(t *testing.T, name string) *view {
 	t.Helper()

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessile-dev/sessile/extstate"
+	"github.com/sessile-dev/sessile/internal/sqliteconn"
 )
 
 func ours(branch string) extstate.Row {
@@ -56,6 +57,24 @@ func TestOpenFileMakesNothing(t *testing.T) {
 	}
 	if _, err := extstate.OpenFile(text, extstate.FileOptions{ReadOnly: true}); err == nil {
 		t.Error("an empty file is a state file")
+	}
+	foreign := filepath.Join(t.TempDir(), "foreign")
+	conn, err := sqliteconn.Open(foreign, sqliteconn.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(conn.Exec(`PRAGMA journal_mode=delete`), conn.Exec(`CREATE TABLE t (a)`), conn.Close()); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(foreign)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := extstate.OpenFile(foreign, extstate.FileOptions{}); err == nil || !strings.Contains(err.Error(), "not a state file") {
+		t.Errorf("a foreign database: %v", err)
+	}
+	if after, err := os.ReadFile(foreign); err != nil || string(after) != string(before) {
+		t.Errorf("a foreign database was changed: %v", err)
 	}
 }
 
