@@ -40,6 +40,7 @@ type Subagent struct {
 	StartedAt          int64    `json:"startedAt"`
 	EndedAt            *int64   `json:"endedAt,omitzero"`
 	Delivery           string   `json:"delivery,omitzero"`
+	Active             bool     `json:"-"`
 }
 
 // Bounds of 6.2.
@@ -71,6 +72,7 @@ func (s *Service) Subagents(ctx context.Context, account, key string, minutes in
 			one := r.show(now, pending)
 			switch {
 			case !r.newest.Status.Ended() || pending > 0 || r.child.Open:
+				one.Active = true
 				list.Active = append(list.Active, one)
 			case r.newest.EndedAt != nil && *r.newest.EndedAt >= now-minutes*60_000:
 				list.Recent = append(list.Recent, one)
@@ -86,6 +88,37 @@ func (s *Service) Subagents(ctx context.Context, account, key string, minutes in
 	}
 	list.Text = list.text()
 	return list, err
+}
+
+// SubagentsOf is [Service.Subagents] of a session by its id, for people. A word narrows the list to the child it names, as
+// [Service.ChildOf] does; "" is all. Codes: not_found, validation_error for a word that fits several.
+func (s *Service) SubagentsOf(ctx context.Context, account, sessionID, word string, minutes int64) (list Subagents, err error) {
+	var key string
+	err = s.store.View(ctx, func(tx sessile.ReadTx) error {
+		row, found, err := tx.Session(account, sessionID)
+		if err == nil && !found {
+			err = sessile.NotFound()
+		}
+		key = row.Key
+		return err
+	})
+	if err != nil {
+		return list, err
+	}
+	if word == "" {
+		return s.Subagents(ctx, account, key, minutes)
+	}
+	child, err := s.ChildOf(ctx, account, key, word)
+	if err != nil {
+		return list, err
+	}
+	list = Subagents{Requester: key, IsSubagent: session.IsSubagent(key), Total: 1, Active: []Subagent{}, Recent: []Subagent{}}
+	if child.Active {
+		list.Active = append(list.Active, child)
+	} else {
+		list.Recent = append(list.Recent, child)
+	}
+	return list, nil
 }
 
 // listedChild is a child with the newest run that its requester made in it.

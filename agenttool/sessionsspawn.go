@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -122,7 +123,7 @@ func readSpawn(a Arguments) (agentrun.SpawnRequest, error) {
 // safePath is a path that can be shown to a model as it is, or "" (spec/session-tools.md, 5.1).
 func safePath(path string) string {
 	unsafe := func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/@~", r))
+		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-/@~", r)
 	}
 	if strings.ContainsFunc(path, unsafe) || slices.Contains(strings.Split(path, "/"), "..") {
 		return ""

@@ -175,7 +175,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // try sends a request once. pause is how long the server asks to wait before the next.
 func (c *Client) try(ctx context.Context, method, target string, body []byte) (answer *envelope, pause time.Duration, err error) {
-	response, err := c.do(ctx, method, target, body)
+	response, err := c.do(ctx, method, target, body, "application/json")
 	if err != nil {
 		return nil, 0, err
 	}
@@ -185,7 +185,7 @@ func (c *Client) try(ctx context.Context, method, target string, body []byte) (a
 }
 
 // do sends a request and returns an answer whose body is still to be read.
-func (c *Client) do(ctx context.Context, method, target string, body []byte) (*http.Response, error) {
+func (c *Client) do(ctx context.Context, method, target string, body []byte, accept string) (*http.Response, error) {
 	var content io.Reader
 	if body != nil {
 		content = bytes.NewReader(body)
@@ -197,6 +197,7 @@ func (c *Client) do(ctx context.Context, method, target string, body []byte) (*h
 	for name, values := range c.header {
 		r.Header[name] = values
 	}
+	r.Header.Set("Accept", accept)
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}

@@ -24,7 +24,8 @@ func exampleServer(ctx context.Context) (url string, stop func()) {
 	if err != nil {
 		panic(err)
 	}
-	s := httptest.NewServer(newHandler(store))
+	handler, _ := newHandler(store)
+	s := httptest.NewServer(handler)
 	return s.URL, func() {
 		s.Close()
 		_ = store.Close()

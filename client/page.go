@@ -24,6 +24,9 @@ type Meta struct {
 	HasMore   bool   `json:"has_more"`
 	SortBy    string `json:"sort_by"`
 	SortOrder string `json:"sort_order"`
+
+	NextCursor   string `json:"next_cursor"`   // of runs: where the next page begins; "" for the last one
+	LastSequence int64  `json:"last_sequence"` // of deliveries: likewise
 }
 
 // page adds a stretch of a list to a request.

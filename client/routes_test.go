@@ -2,10 +2,12 @@ package client_test
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -22,6 +24,20 @@ type world struct {
 	session, floor, second, message, ingested, worldbook, key string
 	watched                                                   string
 	notices                                                   []string
+	run, delivery                                             string
+	work                                                      func()
+}
+
+// errEnough ends a stream.
+var errEnough = errors.New("enough")
+
+// tool calls a tool for a session and reads what it answers.
+func (w *world) tool(ctx context.Context, name, key, arguments string, into any) error {
+	data, err := w.CallTool(ctx, name, client.ToolCall{SessionKey: &key, Arguments: jsontext.Value(arguments)})
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, into)
 }
 
 // step calls one method. What it returns, written as JSON, must be the data of the answer, to the byte but for the order of
@@ -353,6 +369,89 @@ func steps() []step {
 		{"Why", "GET /sessions/{session}/why", func(ctx context.Context, w *world) (any, error) {
 			return w.Why(ctx, w.ingested, w.watched, "sessions_history")
 		}},
+		{"ListRuns", "GET /runs", func(ctx context.Context, w *world) (any, error) {
+			asker, err := w.CreateSession(ctx, client.SessionInput{Key: "agent:main:direct:asker"})
+			if err != nil {
+				return nil, err
+			}
+			var spawned struct {
+				RunID string `json:"runId"`
+			}
+			if err := w.tool(ctx, "sessions_spawn", asker.Key, `{"task":"count"}`, &spawned); err != nil {
+				return nil, err
+			}
+			w.run = spawned.RunID
+			p, err := w.ListRuns(ctx, client.RunQuery{RequesterKey: asker.Key, Kind: "spawn", Status: sessile.RunQueued, Limit: 1})
+			return p.Items, err
+		}},
+		{"GetRun", "GET /runs/{run}", func(ctx context.Context, w *world) (any, error) { return w.GetRun(ctx, w.run, time.Millisecond) }},
+		{"FollowRun", "GET /runs/{run}", func(ctx context.Context, w *world) (any, error) {
+			var seen client.AgentRun
+			err := w.FollowRun(ctx, w.run, func(r client.AgentRun) error { seen = r; return errEnough })
+			if errors.Is(err, errEnough) {
+				err = nil
+			}
+			return seen, err
+		}},
+		{"ListSubagents", "GET /sessions/{session}/subagents", func(ctx context.Context, w *world) (any, error) {
+			asker, err := w.ListSessions(ctx, client.SessionQuery{Key: "agent:main:direct:asker"})
+			if err != nil {
+				return nil, err
+			}
+			p, err := w.ListSubagents(ctx, asker.Items[0].ID, "last", 5)
+			return p.Items, err
+		}},
+		{"SteerRun", "POST /runs/{run}/steer", func(ctx context.Context, w *world) (any, error) { return w.SteerRun(ctx, w.run, "count twice") }},
+		{"CancelRun", "POST /runs/{run}/cancel", func(ctx context.Context, w *world) (any, error) {
+			p, err := w.ListSessions(ctx, client.SessionQuery{Key: "agent:main:direct:asker"})
+			if err != nil {
+				return nil, err
+			}
+			if _, err := w.UpdateSession(ctx, p.Items[0].ID, client.SessionInput{Status: sessile.SessionArchived}); err != nil {
+				return nil, err
+			}
+			return w.CancelRun(ctx, w.run)
+		}},
+		{"AnnounceRun", "POST /runs/{run}/announce", func(ctx context.Context, w *world) (any, error) {
+			p, err := w.ListSessions(ctx, client.SessionQuery{Key: "agent:main:direct:asker"})
+			if err != nil {
+				return nil, err
+			}
+			if _, err := w.UpdateSession(ctx, p.Items[0].ID, client.SessionInput{Status: sessile.SessionActive}); err != nil {
+				return nil, err
+			}
+			return w.AnnounceRun(ctx, w.run)
+		}},
+		{"ListDeliveries", "GET /deliveries", func(ctx context.Context, w *world) (any, error) {
+			helper, err := w.CreateSession(ctx, client.SessionInput{Key: "agent:main:telegram:direct:7"})
+			if err != nil {
+				return nil, err
+			}
+			var sent struct{}
+			if err := w.tool(ctx, "sessions_send", "agent:main:direct:asker", `{"sessionKey":"`+helper.Key+`","message":"go","timeoutSeconds":0}`, &sent); err != nil {
+				return nil, err
+			}
+			w.work()
+			p, err := w.ListDeliveries(ctx, client.DeliveryQuery{SessionKey: helper.Key, Status: sessile.OutboxPending, Limit: 1})
+			if len(p.Items) > 0 {
+				w.delivery = p.Items[0].ID
+			}
+			return p.Items, err
+		}},
+		{"FollowDeliveries", "GET /deliveries", func(ctx context.Context, w *world) (any, error) {
+			var seen client.Delivery
+			err := w.FollowDeliveries(ctx, client.DeliveryQuery{}, func(d client.Delivery) error { seen = d; return errEnough })
+			if errors.Is(err, errEnough) {
+				err = nil
+			}
+			return seen, err
+		}},
+		{"RetryDelivery", "POST /deliveries/{delivery}/retry", func(ctx context.Context, w *world) (any, error) {
+			return w.RetryDelivery(ctx, w.delivery)
+		}},
+		{"AcknowledgeDelivery", "POST /deliveries/{delivery}/ack", func(ctx context.Context, w *world) (any, error) {
+			return w.AcknowledgeDelivery(ctx, w.delivery)
+		}},
 		{"ForkSession", "POST /sessions/{session}/fork", func(ctx context.Context, w *world) (any, error) {
 			return w.ForkSession(ctx, w.session, client.SessionFork{State: "share", Key: "agent:main:fork", Label: "l"})
 		}},
@@ -387,7 +486,7 @@ func steps() []step {
 func TestRoutes(t *testing.T) {
 	s := newServer(t)
 	var data jsontext.Value
-	w := &world{Client: newClient(t, client.Options{URL: s.URL, OnData: func(d jsontext.Value) { data = d }})}
+	w := &world{work: s.work, Client: newClient(t, client.Options{URL: s.URL, OnData: func(d jsontext.Value) { data = d }})}
 	for _, step := range steps() {
 		result, err := step.call(t.Context(), w)
 		if err != nil {

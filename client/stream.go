@@ -113,7 +113,7 @@ func (c *Client) stream(ctx context.Context, r request) (*http.Response, error) 
 
 // tryStream sends a request once. An answer that is no stream is read and becomes an error.
 func (c *Client) tryStream(ctx context.Context, method, target string, body []byte) (*http.Response, time.Duration, error) {
-	response, err := c.do(ctx, method, target, body)
+	response, err := c.do(ctx, method, target, body, "text/event-stream")
 	if err != nil {
 		return nil, 0, err
 	}

@@ -104,6 +104,7 @@ func probes() []probe {
 		{route: "POST /runs/{run}/cancel", body: `{}`},
 		{route: "POST /runs/{run}/steer", body: `{"message":"other"}`},
 		{route: "POST /runs/{run}/announce", status: 409},
+		{route: "GET /sessions/{session}/subagents"},
 		{route: "POST /deliveries/{delivery}/ack", body: `{}`},
 		{route: "POST /deliveries/{delivery}/retry"},
 

@@ -106,6 +106,7 @@ func Routes() []Route {
 		{Method: http.MethodPost, Path: "/runs/{run}/cancel", body: optionalBody, handle: (*Handler).cancelRun},
 		{Method: http.MethodPost, Path: "/runs/{run}/steer", body: requiredBody, handle: (*Handler).steerRun},
 		{Method: http.MethodPost, Path: "/runs/{run}/announce", body: optionalBody, handle: (*Handler).announceRun},
+		{Method: http.MethodGet, Path: "/sessions/{session}/subagents", handle: (*Handler).listSubagents},
 		{Method: http.MethodGet, Path: "/deliveries", handle: (*Handler).listDeliveries},
 		{Method: http.MethodPost, Path: "/deliveries/{delivery}/ack", body: optionalBody, handle: (*Handler).acknowledgeDelivery},
 		{Method: http.MethodPost, Path: "/deliveries/{delivery}/retry", body: optionalBody, handle: (*Handler).retryDelivery},

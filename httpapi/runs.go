@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -19,6 +20,7 @@ type Runs interface {
 	Cancel(ctx context.Context, account, id string) (agentrun.Details, error)
 	Steer(ctx context.Context, account, id, message string) (agentrun.Details, error)
 	Announce(ctx context.Context, account, id string) (agentrun.Details, error)
+	SubagentsOf(ctx context.Context, account, sessionID, word string, minutes int64) (agentrun.Subagents, error)
 	Changed() <-chan struct{}
 
 	Deliveries(ctx context.Context, f sessile.DeliveryFilter) ([]sessile.Delivery, error)
@@ -133,8 +135,8 @@ func (h *Handler) listRuns(c *call) (reply, error) {
 		items = append(items, showAgentRun(&described[i]))
 	}
 	body, err := encode(struct {
-		Data []agentRunBody  `json:"data"`
-		Meta cursorMeta `json:"meta"`
+		Data []agentRunBody `json:"data"`
+		Meta cursorMeta     `json:"meta"`
 	}{items, meta})
 	return reply{status: http.StatusOK, body: body}, err
 }
@@ -253,4 +255,56 @@ func (h *Handler) announceRun(c *call) (reply, error) {
 		return reply{}, err
 	}
 	return dataReply(http.StatusOK, showAgentRun(&run))
+}
+
+type subagentBody struct {
+	RunID              string   `json:"run_id"`
+	SessionKey         string   `json:"session_key"`
+	TaskName           *string  `json:"task_name"`
+	Label              string   `json:"label"`
+	Task               string   `json:"task"`
+	Active             bool     `json:"active"`
+	Status             string   `json:"status"`
+	PendingDescendants int      `json:"pending_descendants"`
+	ChildSessionKeys   []string `json:"child_session_keys"`
+	Model              *string  `json:"model"`
+	TotalTokens        int64    `json:"total_tokens"`
+	StartedAt          int64    `json:"started_at"`
+	EndedAt            *int64   `json:"ended_at"`
+	Delivery           *string  `json:"delivery"`
+}
+
+// listSubagents answers GET /sessions/{session}/subagents: the active children of a session, then those that ended lately.
+func (h *Handler) listSubagents(c *call) (reply, error) {
+	q := openQuery(c)
+	minutes, target := q.integer("recent_minutes", 1, agentrun.MaxRecentMinutes), q.text("target", optional, anyText)
+	if err := q.done(); err != nil {
+		return reply{}, err
+	}
+	recent := int64(agentrun.DefaultRecentMinutes)
+	if minutes != nil {
+		recent = *minutes
+	}
+	list, err := h.runs.SubagentsOf(c.ctx, c.account, c.path("session"), target, recent)
+	if err != nil {
+		return reply{}, err
+	}
+	items := []subagentBody{}
+	for _, one := range slices.Concat(list.Active, list.Recent) {
+		items = append(items, subagentBody{
+			RunID: one.RunID, SessionKey: one.SessionKey, TaskName: orNull(one.TaskName), Label: one.Label, Task: one.Task, Active: one.Active,
+			Status: one.Status, PendingDescendants: one.PendingDescendants, ChildSessionKeys: append([]string{}, one.ChildSessions...),
+			Model: orNull(one.Model), TotalTokens: one.TotalTokens, StartedAt: one.StartedAt, EndedAt: one.EndedAt,
+			Delivery: orNull(one.Delivery),
+		})
+	}
+	body, err := encode(struct {
+		Data []subagentBody `json:"data"`
+		Meta struct {
+			Total int `json:"total"`
+		} `json:"meta"`
+	}{items, struct {
+		Total int `json:"total"`
+	}{list.Total}})
+	return reply{status: http.StatusOK, body: body}, err
 }

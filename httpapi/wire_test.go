@@ -1,7 +1,6 @@
 package httpapi_test
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -52,31 +50,7 @@ type server struct {
 // work executes queued runs until there are none.
 func (s *server) work(t testing.TB) {
 	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- s.runs.Run(ctx) }()
-	for busy := true; busy; {
-		changed := s.runs.Changed()
-		err := s.store.View(ctx, func(tx sessile.ReadTx) error {
-			running, err := tx.RunningRuns(0)
-			if err != nil {
-				return err
-			}
-			queued, err := tx.StartableRuns(time.Now().UnixMilli(), true, 1)
-			busy = len(running)+len(queued) > 0
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if busy {
-			<-changed
-		}
-	}
-	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	apitest.Work(t, s.runs, s.store)
 }
 
 // newServer is a handler over the real services and a fresh database. Every answer is held against the document.

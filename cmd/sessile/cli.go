@@ -33,7 +33,12 @@ type commands struct {
 	Branches   branchesCommand   `cmd:"" help:"List, fork and delete branches."`
 	Floors     floorsCommand     `cmd:"" help:"List and show floors."`
 	Turn       turnCommand       `cmd:"" help:"Run one turn."`
+	Ext        extCommand        `cmd:"" help:"Look at and repair what extensions of the coding agent Pi keep."`
 	KV         kvCommand         `cmd:"" name:"kv" help:"Read and write what agents keep by the tool session_state."`
+	Tools      toolsCommand      `cmd:"" help:"List and call the tools of agents."`
+	Runs       runsCommand       `cmd:"" help:"List, follow and cancel what agents do for one another."`
+	Subagents  subagentsCommand  `cmd:"" help:"List, stop, steer and await the sub-agents of a session."`
+	Deliveries deliveriesCommand `cmd:"" help:"List, follow and acknowledge what goes out to channels."`
 	Why        whyCommand        `cmd:"" help:"Tell what keeps a session from seeing another one."`
 	MCP        mcpCommand        `cmd:"" name:"mcp" help:"Serve the tools of a session to a client of the Model Context Protocol, over standard input and output."`
 	Keys       keysCommand       `cmd:"" help:"Make, list and revoke the keys that let in."`

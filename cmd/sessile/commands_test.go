@@ -71,7 +71,7 @@ func scriptID(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 var (
-	idPattern   = regexp.MustCompile(`\b(?:(ses|flr|pag|msg|run|mut|req)_[0-9a-v]{13,26}|(branch)-[0-9a-v]{8})\b`)
+	idPattern   = regexp.MustCompile(`\b(?:(ses|flr|pag|msg|run|mut|req|dlv)_[0-9a-v]{13,26}|(branch)-[0-9a-v]{8})\b`)
 	uuidPattern = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
 	timePattern = regexp.MustCompile(`\b(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|1[0-9]{12})\b`)
 )

@@ -56,7 +56,7 @@ func placesOf(node *kong.Node, path string, flags []offer) []place {
 		if flag.Hidden {
 			continue
 		}
-		o := offer{word: flag.Name, help: flag.Help, isSwitch: flag.IsBool(), file: flag.Name == "db" || flag.Name == "config"}
+		o := offer{word: flag.Name, help: flag.Help, isSwitch: flag.IsBool(), file: slices.Contains([]string{"db", "config", "file", "tree", "sessions"}, flag.Name)}
 		for value := range strings.SplitSeq(flag.Enum, ",") {
 			if value != "" {
 				o.values = append(o.values, value)

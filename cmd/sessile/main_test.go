@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 //	exits CODE command...  expects an exit code
 //	let NAME               sets $NAME to what the last command printed
 //	letid NAME PREFIX      sets $NAME to the first id with this prefix that it printed
+//	sql FILE STATEMENT     does to a SQLite file what another program might have done
 //	mask                   gives ids and times in what the last command printed names that stay the same
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -68,6 +69,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"let":   scriptLet,
 		"letid": scriptID,
 		"mask":  scriptMask,
+		"sql":   scriptSQL,
 	}
 }
 

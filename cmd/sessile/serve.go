@@ -92,7 +92,9 @@ func openStore(ctx context.Context, settings *config.Loaded, log *slog.Logger) (
 	return store, path, nil
 }
 
-func databasePath(settings *config.Loaded) string { return strings.TrimPrefix(settings.Database, "sqlite:") }
+func databasePath(settings *config.Loaded) string {
+	return strings.TrimPrefix(settings.Database, "sqlite:")
+}
 
 // dataDir is where the database lies and what belongs to it.
 func dataDir(settings *config.Loaded) string { return filepath.Dir(databasePath(settings)) }

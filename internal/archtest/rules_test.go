@@ -27,6 +27,8 @@ func imports() map[string]rule {
 		"lorebook":   {pure: true, imports: []string{"."}, external: []string{"github.com/go-json-experiment/json"}},
 		"transcript": {pure: true, imports: []string{"."}, external: []string{"github.com/go-json-experiment/json"}},
 
+		"pisession": {pure: true, external: []string{}},
+
 		// The use cases: they know no driver, no HTTP and no command.
 		"state":     {pure: true, imports: []string{"."}},
 		"changelog": {pure: true, imports: []string{"."}},
@@ -43,6 +45,9 @@ func imports() map[string]rule {
 		"sqlite":              {imports: []string{".", "internal/sqliteconn"}},
 		"internal/sqliteconn": {},
 		"storetest":           {imports: []string{"."}},
+
+		// The stand-alone store of extensions: who uses it links no server.
+		"extstate": {imports: []string{"internal/sqliteconn"}, external: []string{"github.com/go-json-experiment/json"}},
 
 		// The models.
 		"model/echo":   {pure: true, imports: []string{"model"}},
@@ -62,7 +67,7 @@ func imports() map[string]rule {
 
 		// For tests only.
 		"internal/kvcases":    {imports: []string{".", "agenttool", "session", "sqlite", "state"}},
-		"internal/apitest":    {imports: []string{"api"}},
+		"internal/apitest":    {imports: []string{".", "api"}},
 		"internal/archtest":   {},
 		"internal/statemodel": {},
 	}

@@ -31,6 +31,8 @@ type Options struct {
 	BusyTimeout time.Duration
 	// ReadOnly refuses writes. The file must exist.
 	ReadOnly bool
+	// NoCreate refuses to make a file that is not there.
+	NoCreate bool
 	// CacheKiB is the page cache of the connection; default 2048.
 	CacheKiB int
 }
@@ -44,6 +46,9 @@ type Conn struct {
 // Open opens or creates the database file.
 func Open(path string, options Options) (*Conn, error) {
 	flags := sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE
+	if options.NoCreate {
+		flags = sqlite3.OPEN_READWRITE
+	}
 	if options.ReadOnly {
 		flags = sqlite3.OPEN_READONLY
 	}
@@ -120,6 +125,23 @@ func (c *Conn) Close() error {
 // Interruptible makes statements stop with an error when the context ends, until called with another context.
 func (c *Conn) Interruptible(ctx context.Context) { c.db.SetInterrupt(ctx) }
 
+// Code is the primary result code of SQLite (5 is "database is locked") behind an error; ok is false for other errors.
+func Code(err error) (code int, ok bool) {
+	var sqliteErr *sqlite3.Error
+	if errors.As(err, &sqliteErr) {
+		return int(sqliteErr.Code()), true
+	}
+	var bare sqlite3.ErrorCode
+	ok = errors.As(err, &bare)
+	return int(bare), ok
+}
+
+// Prepare prepares a statement for later use, and so finds out whether it fits the tables that are there.
+func (c *Conn) Prepare(sql string) error {
+	_, _, err := c.prepare(sql)
+	return err
+}
+
 // Query starts a statement. Arguments are int64, int, bool, string, []byte (text; nil is null), *string, *int64 or
 // nil. Errors show up in Rows.Err.
 func (c *Conn) Query(sql string, args ...any) Rows {
@@ -155,6 +177,15 @@ func (c *Conn) One(sql string, read func(*Rows), args ...any) (found bool, err e
 
 // Changes is the number of rows the last statement changed.
 func (c *Conn) Changes() int64 { return c.db.Changes() }
+
+// Rollback ends the transaction that is open, if one is, whatever the context of Interruptible says.
+func (c *Conn) Rollback() error {
+	if c.db.GetAutocommit() {
+		return nil
+	}
+	defer c.db.SetInterrupt(c.db.SetInterrupt(context.Background()))
+	return c.Exec("ROLLBACK")
+}
 
 // InsertedRow is the row id of the last insert.
 func (c *Conn) InsertedRow() int64 { return c.db.LastInsertRowID() }
