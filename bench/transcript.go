@@ -69,10 +69,13 @@ func measureTranscripts(rounds int) error {
 	missed := 0
 	for _, family := range hostile() {
 		once, twice := family.text(size), family.text(2*size)
+		// The same text again and again finds its memory where it left it; fresh pages of the system are not its cost.
 		var shorts, longs []float64
-		timed(redactor, twice) // the memory that it takes is there from now on
-		for range rounds {
-			shorts, longs = append(shorts, timed(redactor, once), timed(redactor, once)), append(longs, timed(redactor, twice))
+		for range rounds + 1 {
+			shorts = append(shorts, timed(redactor, once))
+		}
+		for range rounds + 1 {
+			longs = append(longs, timed(redactor, twice))
 		}
 		short, long := slices.Min(shorts), slices.Min(longs)
 		growth := long / short
