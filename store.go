@@ -66,9 +66,12 @@ type SessionReader interface {
 	ListSessions(account string, selection SessionSelection, visit func(*Session) (bool, error)) error
 	// Searchable reports whether the store finds sessions by a text without reading all of them.
 	Searchable(text string) bool
-	// Children lists the keys of sessions that one of the parents spawned and that were updated at or after since, by parent,
-	// in the order of keys: of a hundred at most, the newest first.
-	Children(account string, parents []string, since int64) (map[string][]string, error)
+	// Children lists the keys of sessions that one of the parents spawned and that are at work, whose last run ended at or
+	// after ended, or, where no run is known, that were updated at or after touched; by parent, in the order of keys: of a
+	// hundred at most, the newest first. Both times are needed: what ended was updated then.
+	Children(account string, parents []string, touched, ended int64) (map[string][]string, error)
+	// LastRun finds the newest run of a session that began. Rows that came from elsewhere were put in by no such run.
+	LastRun(session int64) (Run, bool, error)
 	// RetiredSession finds an earlier session behind a key that was reset.
 	RetiredSession(account, key, id string) (Session, bool, error)
 }

@@ -119,14 +119,17 @@ func TestSessionAnswers(t *testing.T) {
 
 	s := &told{answer: session.Status{
 		Target: session.Target{Key: "k", Display: "main"}, Model: "p/m", Own: true, StateVersion: 7,
-		Details:  session.Details{InputTokens: 1234, OutputTokens: 999, CacheRead: 500, TotalTokens: 123_456, ContextTokens: 200_000},
+		Details:  session.Details{InputTokens: 1234, OutputTokens: 999, CacheRead: 500, TotalTokens: 123_456, ContextTokens: 200_000, Thinking: "high"},
 		Delivery: session.Route{Channel: "slack", ThreadID: jsontext.Value("7")},
+		Activity: session.Activity{Status: "running", StartedAt: 1, RuntimeMS: 65_000},
+		Tasks:    session.Tasks{Failed: 2, Title: "Count\nthe ferries", Key: "k2", Detail: "model_error", Activity: session.Activity{Status: "failed", RuntimeMS: 7_260_000}},
 		Changes:  &changelog.Changes{StateVersion: 7, Events: []sessile.Event{{Sequence: 7, Kind: sessile.EventGoalChanged}}, Earliest: 7},
 	}}
 	r := call(s, "session_status", `{"changesSince":0,"model":"default"}`)
 	for _, part := range []string{
 		"Sessile 1.2.3\n", "Model: p/m\n", "Tokens: 1.2k in / 999 out\n", "Cache: 28% hit", "Context: 123k/200k (61%)\n", "Session: main\n",
-		"\nRoute context:\n```json\n", `"threadId": 7`, "\nSession state changes:\n```json\n", `"stateVersion": 7`,
+		"Tasks: 2 recent failures, 2h1m, Count the ferries, model_error\n",
+		"Runtime: running (1m5s)\nThinking: high\n", "\nRoute context:\n```json\n", `"threadId": 7`, "\nSession state changes:\n```json\n", `"stateVersion": 7`,
 	} {
 		if !strings.Contains(r.Text, part) {
 			t.Errorf("the card lacks %q:\n%s", part, r.Text)

@@ -151,6 +151,11 @@ type listedSession struct {
 	TotalTokens      int64            `json:"totalTokens,omitzero"`
 	InputTokens      int64            `json:"inputTokens,omitzero"`
 	OutputTokens     int64            `json:"outputTokens,omitzero"`
+	Status           string           `json:"status,omitzero"`
+	StartedAt        int64            `json:"startedAt,omitzero"`
+	EndedAt          int64            `json:"endedAt,omitzero"`
+	RuntimeMS        *int64           `json:"runtimeMs,omitzero"`
+	ThinkingLevel    string           `json:"thinkingLevel,omitzero"`
 	LastChannel      string           `json:"lastChannel,omitzero"`
 	LastTo           string           `json:"lastTo,omitzero"`
 	LastAccountID    string           `json:"lastAccountId,omitzero"`
@@ -201,7 +206,11 @@ func showListed(s *session.Listed, keys session.Keys) listedSession {
 		DeliveryContext: d.Delivery(), UpdatedAt: row.UpdatedAt, Archived: row.ArchivedAt != 0, ArchivedAt: row.ArchivedAt,
 		Pinned: row.PinnedAt != 0, PinnedAt: row.PinnedAt, SessionID: row.ID, StateVersion: s.Version,
 		ContextTokens: d.ContextTokens, TotalTokens: d.TotalTokens, InputTokens: d.InputTokens, OutputTokens: d.OutputTokens,
+		Status: s.Activity.Status, StartedAt: s.Activity.StartedAt, EndedAt: s.Activity.EndedAt, ThinkingLevel: d.Thinking,
 		LastChannel: d.Last.Channel, LastTo: d.Last.To, LastAccountID: d.Last.AccountID, Messages: s.Messages,
+	}
+	if s.Activity.Status != "" {
+		one.RuntimeMS = &s.Activity.RuntimeMS
 	}
 	one.ModelProvider, one.Model = session.SplitModel(s.Model)
 	if d.Origin.Provider != "" || d.Origin.AccountID != "" {

@@ -187,7 +187,46 @@ func statusCard(s *session.Status, d *statusDetails, now time.Time, version stri
 	if t.Goal != nil {
 		line("Goal: %s", t.Goal.Status)
 	}
+	if s.Tasks.Key != "" {
+		line("Tasks: %s", taskLine(&s.Tasks))
+	}
+	if a := &s.Activity; a.Status != "" {
+		line("Runtime: %s (%s)", a.Status, runtimeText(a.RuntimeMS))
+	}
+	if t.Thinking != "" {
+		line("Thinking: %s", t.Thinking)
+	}
 	return appendBlocks(&b, d)
+}
+
+// taskLine tells of the tasks of the caller: how many are active, else how many failed, else what the last one came to.
+func taskLine(t *session.Tasks) string {
+	state := t.Status
+	switch {
+	case t.Active > 0:
+		state = fmt.Sprintf("%d active", t.Active)
+	case t.Failed == 1:
+		state = "1 recent failure"
+	case t.Failed > 1:
+		state = fmt.Sprintf("%d recent failures", t.Failed)
+	}
+	text := fmt.Sprintf("%s, %s, %s", state, runtimeText(t.RuntimeMS), strings.Join(strings.Fields(t.Title), " "))
+	if t.Active == 0 && t.Detail != "" {
+		text += ", " + t.Detail
+	}
+	return text
+}
+
+// runtimeText writes a time short: 12s, 3m4s, 2h5m.
+func runtimeText(ms int64) string {
+	d := time.Duration(ms) * time.Millisecond
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%ds", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%dh%dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
 // appendBlocks puts routes and changes behind the card.

@@ -69,9 +69,13 @@ func measureTranscripts(rounds int) error {
 	missed := 0
 	for _, family := range hostile() {
 		once, twice := family.text(size), family.text(2*size)
+		// The same text again and again finds its memory where it left it; fresh pages of the system are not its cost.
 		var shorts, longs []float64
-		for range rounds {
-			shorts, longs = append(shorts, timed(redactor, once), timed(redactor, once)), append(longs, timed(redactor, twice))
+		for range rounds + 1 {
+			shorts = append(shorts, timed(redactor, once))
+		}
+		for range rounds + 1 {
+			longs = append(longs, timed(redactor, twice))
 		}
 		short, long := slices.Min(shorts), slices.Min(longs)
 		growth := long / short
@@ -89,10 +93,4 @@ func measureTranscripts(rounds int) error {
 		return fmt.Errorf("%d families missed the goal", missed)
 	}
 	return nil
-}
-
-// middle is the median.
-func middle(all []float64) float64 {
-	sorted := slices.Sorted(slices.Values(all))
-	return sorted[len(sorted)/2]
 }

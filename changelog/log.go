@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/sessile-dev/sessile"
 )
@@ -139,8 +141,14 @@ func (l *Log) Notices(ctx context.Context, account, sessionID string) (notices [
 // NoticeText is what a notice says. It depends on nothing but the pair and the cursor, so it stays the same while the notice
 // waits.
 func NoticeText(n *sessile.Notice) string {
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' { // a key must not begin a line of its own in a prompt
+			return ' '
+		}
+		return r
+	}, n.Target)
 	return fmt.Sprintf("Session %s was changed by somebody else. Before you rely on what you know of it, call session_status "+
-		"with sessionKey %q and changesSince %d.", n.Target, n.Target, n.Since)
+		"with sessionKey %q and changesSince %d.", name, n.Target, n.Since)
 }
 
 // Acknowledge drains the notices of a session with the given rows; others are passed over. It tells how many there were.

@@ -259,7 +259,7 @@ func (h *Handler) addWatch(c *call) (reply, error) {
 	if err := o.done(); err != nil {
 		return reply{}, err
 	}
-	w, err := h.changes.Watch(c.ctx, c.account, c.path("session"), target)
+	w, err := h.changes.Watch(c.ctx, c.account, c.path("session"), h.sessions.Normalize(target))
 	if err != nil {
 		return reply{}, err
 	}
@@ -268,7 +268,7 @@ func (h *Handler) addWatch(c *call) (reply, error) {
 
 // deleteWatch answers DELETE /sessions/{session}/watches/{target}, whether or not there was one.
 func (h *Handler) deleteWatch(c *call) (reply, error) {
-	ended, err := h.changes.Unwatch(c.ctx, c.account, c.path("session"), c.path("target"))
+	ended, err := h.changes.Unwatch(c.ctx, c.account, c.path("session"), h.sessions.Normalize(c.path("target")))
 	if err != nil {
 		return reply{}, err
 	}

@@ -34,6 +34,7 @@ type Sessions interface {
 	Update(ctx context.Context, account, id string, p session.Patch) (session.Session, error)
 	Delete(ctx context.Context, account, id string) error
 	SetStatuses(ctx context.Context, account string, ids []string, status sessile.SessionStatus) ([]session.BatchResult, error)
+	Normalize(key string) string
 	DeleteKey(ctx context.Context, account, key string) error
 	ClearAll(ctx context.Context, account string) (int, error)
 	Reset(ctx context.Context, account, id string) (session.Session, error)

@@ -24,6 +24,10 @@ type NewGoal struct {
 func (s *Service) SetGoal(ctx context.Context, account, id string, n NewGoal) (goal Goal, err error) {
 	err = s.changeGoal(ctx, account, id, func(tx sessile.Tx, row *sessile.Session, d *Details) string {
 		changed := "a person changed the goal"
+		if d.Goal != nil && n.sameAs(d.Goal) {
+			goal = *d.Goal
+			return ""
+		}
 		if d.Goal == nil {
 			changed = "a person set a goal"
 			d.Goal = &Goal{
@@ -40,6 +44,12 @@ func (s *Service) SetGoal(ctx context.Context, account, id string, n NewGoal) (g
 		return changed
 	})
 	return goal, err
+}
+
+// sameAs reports whether the goal is what it is to be already: then nothing changes.
+func (n *NewGoal) sameAs(g *Goal) bool {
+	budgets := (n.TokenBudget == nil) == (g.TokenBudget == nil) && (n.TokenBudget == nil || *n.TokenBudget == *g.TokenBudget)
+	return budgets && n.Objective == g.Objective && (n.Status == "" || n.Status == g.Status)
 }
 
 // ClearGoal takes the goal of a session away and reports whether there was one. Codes: not_found.

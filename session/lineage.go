@@ -155,6 +155,9 @@ func (s *Service) Purge() { s.wakePurge() }
 // Keys are the rules of session keys in force.
 func (s *Service) Keys() Keys { return s.options.Keys.withDefaults() }
 
+// Normalize gives a session key the form in which it is stored.
+func (s *Service) Normalize(key string) string { return s.options.Keys.Normalize(key) }
+
 // Models are what sessions may choose from.
 func (s *Service) Models() Models { return s.options.Models }
 

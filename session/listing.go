@@ -37,6 +37,7 @@ type Listed struct {
 	Display  string
 	Model    string // provider/model; "" for unknown
 	Children []string
+	Activity Activity
 	Version  int64 // sequence of the newest logged change; 0 for none
 
 	Title    string
@@ -51,8 +52,12 @@ type Listing struct {
 	Level    Level
 }
 
-// childWindow is how long a child is shown with its parent after it was touched last.
-const childWindow = 60 * time.Minute
+// How long a child is shown with its parent: after its last run ended, and after its last change where no run is known
+// (spec/session-tools.md, 1.11).
+const (
+	endedWindow   = 30 * time.Minute
+	touchedWindow = 60 * time.Minute
+)
 
 // maxDescribed bounds the rows of a page that get a title or a preview.
 const maxDescribed = 100
@@ -225,13 +230,17 @@ func (s *Service) describe(tx sessile.ReadTx, account string, q *ListQuery, sess
 	if err != nil {
 		return err
 	}
-	children, err := tx.Children(account, keys, s.options.Now().Add(-childWindow).UnixMilli())
+	now := s.options.Now()
+	children, err := tx.Children(account, keys, now.Add(-touchedWindow).UnixMilli(), now.Add(-endedWindow).UnixMilli())
 	if err != nil {
 		return err
 	}
 	for i := range sessions {
 		one := &sessions[i]
 		one.Version, one.Children = versions[one.Row.Key], children[one.Row.Key]
+		if one.Activity, err = activityOf(tx, one.Row.Row, now.UnixMilli()); err != nil {
+			return err
+		}
 		if err := s.tell(tx, one, q, i < maxDescribed); err != nil {
 			s.options.Logger.Warn("a transcript could not be read for a list", "session", one.Row.ID, "error", err)
 		}

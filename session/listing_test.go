@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/sessile-dev/sessile"
 	"github.com/sessile-dev/sessile/session"
 )
 
@@ -105,6 +107,76 @@ func TestListByKind(t *testing.T) {
 				got = append(got, one.Row.Key+" "+one.Kind)
 			}
 			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
+// Sections 1.8, 1.11 and 6.3: what a session does, and the tasks of the one that started them.
+func TestActivityAndTasks(t *testing.T) {
+	now := time.UnixMilli(10_000_000)
+	s := agents(t, session.Options{Now: func() time.Time { return now }})
+	label := "Count the ferries"
+	parent := s.add(session.NewSession{Key: "agent:main:main"})
+	child := s.add(session.NewSession{Key: "agent:main:subagent:1", SpawnedBy: parent.Key, Label: &label})
+	ago := func(d time.Duration) int64 { return now.Add(-d).UnixMilli() }
+	var run sessile.Run
+	s.must(s.store.Update(t.Context(), func(tx sessile.Tx) error {
+		row, _, err := tx.SessionByKey(owner, child.Key)
+		if err != nil {
+			return err
+		}
+		run = sessile.Run{
+			ID: "run_1", Account: owner, SessionKey: child.Key, Session: row.Row, Branch: 1, Kind: sessile.RunKindSpawn, Requester: parent.Key,
+			Status: sessile.RunRunning, Open: true, Attempt: 1, StartedAt: ago(2 * time.Hour),
+		}
+		return tx.AddRun(&run)
+	}))
+	for _, c := range []struct {
+		name     string
+		change   func(*sessile.Run)
+		children int
+		activity session.Activity
+		tasks    session.Tasks
+	}{
+		{"at work", func(*sessile.Run) {}, 1, session.Activity{Status: "running", StartedAt: ago(2 * time.Hour), RuntimeMS: 7_200_000}, session.Tasks{Active: 1}},
+		{"failed lately", func(r *sessile.Run) {
+			ended := ago(10 * time.Minute)
+			r.Status, r.EndedAt, r.Open, r.ErrorCode = sessile.RunTimeout, &ended, false, "generation_timeout"
+		}, 1, session.Activity{Status: "timeout", StartedAt: ago(2 * time.Hour), EndedAt: ago(10 * time.Minute), RuntimeMS: 6_600_000}, session.Tasks{Failed: 1, Detail: "generation_timeout"}},
+		{"done long ago", func(r *sessile.Run) {
+			ended := ago(time.Hour)
+			r.Status, r.EndedAt, r.ErrorCode = sessile.RunSucceeded, &ended, ""
+		}, 0, session.Activity{Status: "done", StartedAt: ago(2 * time.Hour), EndedAt: ago(time.Hour), RuntimeMS: 3_600_000}, session.Tasks{}},
+		{"killed long ago", func(r *sessile.Run) { r.Status = sessile.RunCancelled }, 0, session.Activity{
+			Status: "killed", StartedAt: ago(2 * time.Hour), EndedAt: ago(time.Hour), RuntimeMS: 3_600_000,
+		}, session.Tasks{}},
+	} {
+		s.must(s.store.Update(t.Context(), func(tx sessile.Tx) error {
+			c.change(&run)
+			return tx.UpdateRun(&run)
+		}))
+		l, err := s.sessions.ListFor(t.Context(), caller(parent.Key), session.ListQuery{Limit: 10})
+		s.must(err)
+		for _, one := range l.Sessions {
+			if one.Row.Key == parent.Key && len(one.Children) != c.children {
+				t.Errorf("%s: children %q", c.name, one.Children)
+			}
+			if one.Row.Key == child.Key && one.Activity != c.activity {
+				t.Errorf("%s: %+v, want %+v", c.name, one.Activity, c.activity)
+			}
+		}
+		c.tasks.Key, c.tasks.Title, c.tasks.Activity = child.Key, label, c.activity
+		for _, target := range []string{"", child.Key} {
+			status, err := s.sessions.StatusOf(t.Context(), caller(parent.Key), session.StatusQuery{Session: target})
+			s.must(err)
+			if status.Tasks != c.tasks {
+				t.Errorf("%s: tasks of %q are %+v, want %+v", c.name, target, status.Tasks, c.tasks)
+			}
+		}
+		status, err := s.sessions.StatusOf(t.Context(), caller(child.Key), session.StatusQuery{})
+		s.must(err)
+		if status.Tasks != (session.Tasks{}) || status.Activity != c.activity {
+			t.Errorf("%s: the child sees %+v, %+v", c.name, status.Tasks, status.Activity)
 		}
 	}
 }

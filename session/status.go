@@ -26,6 +26,8 @@ type Status struct {
 	Delivery     Route
 	Model        string // provider/model
 	Own          bool   // the caller's own session
+	Activity     Activity
+	Tasks        Tasks
 	ChangedModel bool
 	StateVersion int64
 	Changes      *changelog.Changes // nil when not asked for
@@ -76,6 +78,15 @@ func (s *Service) status(tx sessile.ReadTx, c Caller, q *StatusQuery) (Status, e
 		if err := backfill(tx, row, &status.Details); err != nil {
 			return status, err
 		}
+	}
+	now := s.options.Now().UnixMilli()
+	if t.Row != nil {
+		if status.Activity, err = activityOf(tx, row.Row, now); err != nil {
+			return status, err
+		}
+	}
+	if status.Tasks, err = tasksOf(tx, c, t.Key, now); err != nil {
+		return status, err
 	}
 	since, limit := int64(0), 0
 	if q.Since != nil {

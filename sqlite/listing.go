@@ -36,13 +36,19 @@ WHERE session_search MATCH ?3 AND a.name = ?1 AND s.deleted_at IS NULL AND (s.ar
   AND ifnull(s.pinned_at, 0) <= ?6 AND (ifnull(s.pinned_at, 0) < ?6 OR s.updated_at < ?7 OR s.updated_at = ?7 AND s.key > ?8)
 ORDER BY ifnull(s.pinned_at, 0) DESC, s.updated_at DESC, s.key`
 
-	// A parent has the newest of its children, and pinned ones apart, since that is how they are found.
-	sqlChildren = `SELECT s.key FROM account a CROSS JOIN session s ON s.account = a.id AND s.deleted_at IS NULL
-  AND (s.archived_at IS NOT NULL) = ?2 AND s.spawned_by = ?3 AND ifnull(s.pinned_at, 0) = 0 AND s.updated_at >= ?4
-WHERE a.name = ?1 ORDER BY s.updated_at DESC LIMIT ?5`
-	sqlPinnedChildren = `SELECT s.key FROM account a CROSS JOIN session s ON s.account = a.id AND s.deleted_at IS NULL
-  AND (s.archived_at IS NOT NULL) = ?2 AND s.spawned_by = ?3 AND ifnull(s.pinned_at, 0) > 0
-WHERE a.name = ?1 AND s.updated_at >= ?4 ORDER BY ifnull(s.pinned_at, 0) DESC LIMIT ?5`
+	// A child whose last run is known counts by its end, another one by its last change.
+	childrenFrom = `SELECT s.key FROM account a CROSS JOIN session s INDEXED BY session_spawned_by ON s.account = a.id AND s.deleted_at IS NULL
+  AND (s.archived_at IS NOT NULL) IN (0, 1) AND s.spawned_by = ?2 AND ifnull(s.pinned_at, 0)`
+	childrenWhere = `
+WHERE a.name = ?1 AND ifnull((SELECT r.ended_at >= ?4 OR r.ended_at IS NULL FROM run r INDEXED BY run_worked WHERE r.session = s.id AND r.kind <> 'ingest' ORDER BY r.id DESC LIMIT 1), 1)
+ORDER BY s.updated_at DESC LIMIT ?5`
+	sqlChildren       = childrenFrom + ` = 0 AND s.updated_at >= ?3` + childrenWhere
+	sqlPinnedChildren = childrenFrom + ` > 0 AND s.updated_at >= ?3` + childrenWhere
+	sqlOpenChildren   = `SELECT r.session_key FROM run r INDEXED BY run_open
+WHERE r.account = (SELECT id FROM account WHERE name = ?1) AND r.requester = ?2 AND r.is_open = 1 ORDER BY r.id DESC LIMIT ?3`
+
+	sqlLastRun = `SELECT ` + runColumns + ` FROM run r INDEXED BY run_worked
+WHERE r.session = ? AND r.kind <> 'ingest' AND r.started_at > 0 ORDER BY r.id DESC LIMIT 1`
 )
 
 // walk is a stretch of an index: the sessions whose column holds the value.
@@ -231,23 +237,29 @@ func trigrams(text string) string {
 // maxChildren bounds how many children of one parent are named.
 const maxChildren = 100
 
-func (t *readTx) Children(account string, parents []string, since int64) (map[string][]string, error) {
+func (t *readTx) Children(account string, parents []string, touched, ended int64) (map[string][]string, error) {
 	children := map[string][]string{}
+	key := func(r *sqliteconn.Rows) string { return r.Text(0) }
 	for _, parent := range parents {
-		var keys []string
+		keys, err := list(t.query(sqlOpenChildren, account, parent, maxChildren), key)
+		if err != nil {
+			return nil, err
+		}
 		for _, query := range []string{sqlChildren, sqlPinnedChildren} {
-			for _, archived := range []bool{false, true} {
-				found, err := list(t.query(query, account, archived, parent, since, maxChildren), func(r *sqliteconn.Rows) string { return r.Text(0) })
-				if err != nil {
-					return nil, err
-				}
-				keys = append(keys, found...)
+			more, err := list(t.query(query, account, parent, touched, ended, maxChildren), key)
+			if err != nil {
+				return nil, err
 			}
+			keys = append(keys, more...)
 		}
 		if keys = keys[:min(len(keys), maxChildren)]; len(keys) > 0 {
 			slices.Sort(keys)
-			children[parent] = keys
+			children[parent] = slices.Compact(keys)
 		}
 	}
 	return children, nil
+}
+
+func (t *readTx) LastRun(session int64) (sessile.Run, bool, error) {
+	return one(t.query(sqlLastRun, session), readRun)
 }

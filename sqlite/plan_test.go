@@ -107,6 +107,8 @@ func planned() []struct{ name, sql string } {
 		{"found sessions", sqlFoundSessions},
 		{"children", sqlChildren},
 		{"pinned children", sqlPinnedChildren},
+		{"open children", sqlOpenChildren},
+		{"last run of a session", sqlLastRun},
 		{"retired session", sqlRetiredSession},
 		{"events", sqlEvents},
 		{"event by its dedupe key", sqlEventNamed},
@@ -139,7 +141,7 @@ func planned() []struct{ name, sql string } {
 
 // sorted names the statements that may sort: they answer a handful of rows of one floor or one conversation, or of the
 // sessions that are tied to one.
-var sorted = map[string]bool{"pages": true, "story": true, "found sessions": true, "notices": true}
+var sorted = map[string]bool{"pages": true, "story": true, "found sessions": true, "children": true, "pinned children": true, "notices": true}
 
 // small names what may be read whole: results of a part of the same statement, and an index that is empty unless
 // something was deleted.

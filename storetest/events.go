@@ -150,7 +150,37 @@ func sessionWalk(f *fixture) {
 		f.same("of", walk(sessile.SessionSelection{Of: "a"}, 0), "w a o")
 		f.same("after a pin", walk(sessile.SessionSelection{After: &sessile.SessionPlace{PinnedAt: 2, UpdatedAt: 1, Key: "p2"}}, 0), "p1 w a b o")
 		f.same("after a tie", walk(sessile.SessionSelection{After: &sessile.SessionPlace{UpdatedAt: 5, Key: "a"}}, 0), "b o")
-		f.same("children", fmt.Sprint(must(tx.Children("a", []string{"a", "b"}, 9))), "map[a:[w]]")
-		f.same("old children", fmt.Sprint(must(tx.Children("a", []string{"a"}, 10))), "map[]")
+		f.same("children", fmt.Sprint(must(tx.Children("a", []string{"a", "b"}, 9, 9))), "map[a:[w]]")
+		parent := found(tx.SessionByKey("a", "a"))
+		child := found(tx.SessionByKey("a", "w"))
+		if _, ran, err := tx.LastRun(child.Row); err != nil || ran {
+			f.Errorf("a session without runs has one: %v", err)
+		}
+		ended := int64(50)
+		run := sessile.Run{
+			ID: "run_c", Account: "a", SessionKey: child.Key, Session: child.Row, Branch: 1, Kind: sessile.RunKindSpawn,
+			Status: sessile.RunSucceeded, StartedAt: 40, EndedAt: &ended, Requester: parent.Key, Attempt: 1,
+		}
+		f.ok(tx.AddRun(&run))
+		f.ok(tx.AddRun(&sessile.Run{
+			ID: "run_i", Account: "a", SessionKey: child.Key, Session: child.Row, Branch: 1, Kind: sessile.RunKindIngest,
+			Status: sessile.RunSucceeded, StartedAt: 60, EndedAt: &ended, Attempt: 1,
+		}))
+		f.ok(tx.AddRun(&sessile.Run{
+			ID: "run_q", Account: "a", SessionKey: child.Key, Session: child.Row, Branch: 1, Kind: sessile.RunKindSend, Status: sessile.RunQueued,
+		}))
+		f.same("last run", found(tx.LastRun(child.Row)).ID, "run_c")
+		children := func(touched, ended int64) string {
+			return fmt.Sprint(must(tx.Children("a", []string{"a"}, touched, ended))["a"])
+		}
+		f.ok(tx.DeleteRun(found(tx.Run("a", "run_q")).Row))
+		f.same("ended later", children(9, 50), "[w]")
+		f.same("ended before", children(9, 51), "[]")
+		run.Open = true
+		f.ok(tx.UpdateRun(&run))
+		f.same("at work", children(100, 100), "[w]")
+		run.Open = false
+		f.ok(tx.UpdateRun(&run))
+		f.same("old children", fmt.Sprint(must(tx.Children("a", []string{"a"}, 10, 10))), "map[]")
 	})
 }

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"testing"
@@ -75,5 +76,70 @@ VALUES (?1, 1, 'active', '{}', 0, 0, ?1, 'main', 'Harbour')`, key)
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What the search index holds is what sessions say, whatever happened to them.
+func TestSearchIndexIsSound(t *testing.T) {
+	store, err := Open(t.Context(), filepath.Join(t.TempDir(), "state.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	var rows []sessile.Session
+	update := func(fn func(tx sessile.Tx) error) {
+		t.Helper()
+		if err := store.Update(t.Context(), fn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	label := "harbour"
+	update(func(tx sessile.Tx) error {
+		for i := range 40 {
+			s := sessile.Session{
+				ID: fmt.Sprintf("ses_%d", i), Account: "a", Key: fmt.Sprintf("agent:main:direct:%d", i), AgentID: "main",
+				Status: sessile.SessionActive, Settings: []byte(`{"model_name":"m","model_provider":7}`), DisplayName: "Guest",
+			}
+			if err := tx.AddSession(&s); err != nil {
+				return err
+			}
+			rows = append(rows, s)
+		}
+		return nil
+	})
+	update(func(tx sessile.Tx) error {
+		for i := range rows {
+			s := &rows[i]
+			s.Details = []byte(`{"modelOverride":"p/x"}`)
+			var err error
+			switch i % 5 {
+			case 0:
+				s.Label, s.DisplayName = &label, ""
+				err = tx.UpdateSession(s)
+			case 1:
+				err = tx.TouchSession(s)
+			case 2:
+				err = tx.DeleteSession(s)
+			case 3:
+				if err = tx.RetireSession(s); err == nil {
+					fresh := *s
+					fresh.ID += "b"
+					err = tx.AddSession(&fresh)
+				}
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for more := true; more; {
+		update(func(tx sessile.Tx) (err error) {
+			more, err = tx.PurgeDeleted(100)
+			return err
+		})
+	}
+	if err := store.writer.conn.Exec("INSERT INTO session_search (session_search, rank) VALUES ('integrity-check', 1)"); err != nil {
+		t.Error(err)
 	}
 }
