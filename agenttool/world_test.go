@@ -23,8 +23,6 @@ import (
 	"github.com/sessile-dev/sessile/turn"
 )
 
-const account = "default"
-
 // settings are those of a world. The zero value is what holds when nothing is configured, but for what sessions see of each
 // other: here they see all.
 type settings struct {
@@ -142,10 +140,10 @@ func (w *world) pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// answer is the result of a tool.
-type answer map[string]any
+// toolAnswer is the result of a tool.
+type toolAnswer map[string]any
 
-func (a answer) text(path ...string) string {
+func (a toolAnswer) text(path ...string) string {
 	var at any = map[string]any(a)
 	for _, name := range path {
 		members, _ := at.(map[string]any)
@@ -158,7 +156,7 @@ func (a answer) text(path ...string) string {
 }
 
 // try calls a tool as a session; "-" is no session.
-func (w *world) try(key, tool, arguments string) (answer, error) {
+func (w *world) try(key, tool, arguments string) (toolAnswer, error) {
 	c := agenttool.Caller{Account: account, SessionKey: &key}
 	if key == "-" {
 		c.SessionKey = nil
@@ -166,17 +164,17 @@ func (w *world) try(key, tool, arguments string) (answer, error) {
 	return w.tryAs(c, tool, arguments)
 }
 
-func (w *world) tryAs(c agenttool.Caller, tool, arguments string) (answer, error) {
+func (w *world) tryAs(c agenttool.Caller, tool, arguments string) (toolAnswer, error) {
 	r, err := w.tools.Call(w.Context(), c, tool, []byte(arguments))
 	if err != nil {
 		return nil, err
 	}
-	var a answer
+	var a toolAnswer
 	return a, json.Unmarshal(r.Data, &a)
 }
 
 // call is try for calls that must not fail.
-func (w *world) call(key, tool, arguments string) answer {
+func (w *world) call(key, tool, arguments string) toolAnswer {
 	w.Helper()
 	a, err := w.try(key, tool, arguments)
 	if err != nil {
