@@ -272,23 +272,22 @@ func rest(ctx context.Context, changed <-chan struct{}, wait time.Duration) bool
 	return true
 }
 
-// pass does what can be done now and tells how long it takes until something is due; 0 for nothing.
+// pass does what can be done now and tells how long it takes until something is due; 0 for nothing. What is queued goes
+// first, so that it waits for nothing.
 func (s *Service) pass(ctx context.Context, runs *sync.WaitGroup) (time.Duration, error) {
+	if err := s.startAll(ctx, runs); err != nil {
+		return 0, err
+	}
 	if err := s.housekeep(ctx); err != nil {
 		return 0, err
 	}
 	if s.options.Heartbeats {
-		if err := s.queueWakes(ctx); err != nil {
-			return 0, err
-		}
-	}
-	for {
-		more, err := s.startSome(ctx, runs)
+		queued, err := s.queueWakes(ctx)
 		if err != nil {
 			return 0, err
 		}
-		if !more {
-			break
+		if queued {
+			s.changed.ring()
 		}
 	}
 	var next int64
@@ -301,6 +300,14 @@ func (s *Service) pass(ctx context.Context, runs *sync.WaitGroup) (time.Duration
 		return 0, err
 	}
 	return time.Duration(max(next-s.options.Now().UnixMilli(), 1)) * time.Millisecond, nil
+}
+
+func (s *Service) startAll(ctx context.Context, runs *sync.WaitGroup) error {
+	for {
+		if more, err := s.startSome(ctx, runs); err != nil || !more {
+			return err
+		}
+	}
 }
 
 // startSome starts runs that can start and reports whether there may be more.

@@ -11,15 +11,15 @@ import (
 
 // queueWakes queues a run for every session that got a notice (spec/session-tools.md, 7.5, and ruling 12). One that waits
 // already tells of all notices.
-func (s *Service) queueWakes(ctx context.Context) error {
+func (s *Service) queueWakes(ctx context.Context) (queued bool, err error) {
 	for {
 		var unheard []sessile.UnheardNotice
-		err := s.store.View(ctx, func(tx sessile.ReadTx) (err error) {
+		err = s.store.View(ctx, func(tx sessile.ReadTx) (err error) {
 			unheard, err = tx.UnheardNotices(dueBatch)
 			return err
 		})
 		if err != nil || len(unheard) == 0 {
-			return err
+			return queued, err
 		}
 		err = s.store.Update(ctx, func(tx sessile.Tx) error {
 			for i := range unheard {
@@ -30,8 +30,9 @@ func (s *Service) queueWakes(ctx context.Context) error {
 			return nil
 		})
 		if err != nil {
-			return err
+			return queued, err
 		}
+		queued = true
 	}
 }
 

@@ -7,6 +7,7 @@
 //	go run ./bench -endurance 2m    loads a server for so long and watches its memory and its log
 //	go run ./bench -transcript  measures the sanitiser and redaction of transcripts on hostile texts, and nothing else
 //	go run ./bench -listing     measures sessions_list out of few and out of many sessions, and nothing else
+//	go run ./bench -runs        measures the steps of runs beside River on SQLite, and nothing else
 //	go run ./bench -extstate    measures the state of extensions beside Node, where it has node:sqlite, and nothing else
 //
 // All figures are ratios to a baseline of the same run. Rounds are interleaved; the table shows the median of the rounds,
@@ -100,6 +101,7 @@ func command() error {
 	only := flag.String("only", "", "measure one part only: writes, reads or depth")
 	transcripts := flag.Bool("transcript", false, "measure the sanitiser and redaction only")
 	lists := flag.Bool("listing", false, "measure sessions_list only")
+	runs := flag.Bool("runs", false, "measure runs of agents only, beside River on SQLite")
 	extensions := flag.Bool("extstate", false, "measure the state of extensions only")
 	profile := flag.String("cpuprofile", "", "write a profile of the processor time to this file")
 	flag.Parse()
@@ -123,6 +125,13 @@ func command() error {
 	}
 	if *endurance > 0 {
 		return runEndurance(ctx, *endurance)
+	}
+	if *runs {
+		r, err := measureRuns(ctx, *rounds, *span)
+		if err != nil {
+			return err
+		}
+		return show(r, *asJSON)
 	}
 	if *extensions {
 		r, err := measureExtensions(ctx, *rounds, *span)

@@ -40,7 +40,7 @@ ORDER BY ifnull(s.pinned_at, 0) DESC, s.updated_at DESC, s.key`
 	childrenFrom = `SELECT s.key FROM account a CROSS JOIN session s INDEXED BY session_spawned_by ON s.account = a.id AND s.deleted_at IS NULL
   AND (s.archived_at IS NOT NULL) IN (0, 1) AND s.spawned_by = ?2 AND ifnull(s.pinned_at, 0)`
 	childrenWhere = `
-WHERE a.name = ?1 AND ifnull((SELECT r.ended_at >= ?4 OR r.ended_at IS NULL FROM run r INDEXED BY run_worked WHERE r.session = s.id AND r.kind <> 'ingest' ORDER BY r.id DESC LIMIT 1), 1)
+WHERE a.name = ?1 AND ifnull((SELECT r.ended_at >= ?4 OR r.ended_at IS NULL FROM run r INDEXED BY run_worked WHERE r.session = s.id AND (r.kind = 'ingest') = 0 ORDER BY r.id DESC LIMIT 1), 1)
 ORDER BY s.updated_at DESC LIMIT ?5`
 	sqlChildren       = childrenFrom + ` = 0 AND s.updated_at >= ?3` + childrenWhere
 	sqlPinnedChildren = childrenFrom + ` > 0 AND s.updated_at >= ?3` + childrenWhere
@@ -48,7 +48,7 @@ ORDER BY s.updated_at DESC LIMIT ?5`
 WHERE r.account = (SELECT id FROM account WHERE name = ?1) AND r.requester = ?2 AND r.is_open = 1 ORDER BY r.id DESC LIMIT ?3`
 
 	sqlLastRun = `SELECT ` + runColumns + ` FROM run r INDEXED BY run_worked
-WHERE r.session = ? AND r.kind <> 'ingest' AND r.started_at > 0 ORDER BY r.id DESC LIMIT 1`
+WHERE r.session = ? AND (r.kind = 'ingest') = 0 AND r.started_at > 0 ORDER BY r.id DESC LIMIT 1`
 )
 
 // walk is a stretch of an index: the sessions whose column holds the value.

@@ -51,6 +51,10 @@ func planned() []struct{ name, sql string } {
 		{"run", sqlRun},
 		{"runs of a session", sqlRunsOf},
 		{"runs for a session", sqlRunsFor},
+		{"step of a run", sqlStepRun},
+		{"place of a run", sqlRunPlace},
+		{"startable runs", sqlStartableRuns},
+		{"all running runs", sqlAllRunningRuns},
 		{"queued runs", sqlQueuedRuns},
 		{"due runs", sqlDueRuns},
 		{"next due run", sqlNextDue},
@@ -141,7 +145,7 @@ func planned() []struct{ name, sql string } {
 
 // sorted names the statements that may sort: they answer a handful of rows of one floor or one conversation, or of the
 // sessions that are tied to one.
-var sorted = map[string]bool{"pages": true, "story": true, "found sessions": true, "children": true, "pinned children": true, "notices": true}
+var sorted = map[string]bool{"pages": true, "story": true, "found sessions": true, "children": true, "pinned children": true, "notices": true, "all running runs": true}
 
 // small names what may be read whole: results of a part of the same statement, and an index that is empty unless
 // something was deleted.
@@ -149,6 +153,8 @@ var small = map[string]bool{
 	"SCAN CONSTANT ROW":                               true,
 	"SCAN l":                                          true, // the line of a story
 	"SCAN shown":                                      true, // what a fork inherits
+	"SCAN q USING INDEX run_queued":                   true, // queued runs, whatever their branch
+	"SCAN r USING INDEX run_lease":                    true, // running runs
 	"SCAN f VIRTUAL TABLE INDEX 0:M1":                 true, // what the search index finds
 	"SCAN k VIRTUAL TABLE INDEX 1:":                   true, // the keys that were asked for
 	"SCAN session USING INDEX session_purge":          true,

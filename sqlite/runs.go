@@ -12,7 +12,7 @@ const (
 
 	sqlRunningRun     = `SELECT ` + runColumns + ` FROM run r WHERE r.branch = ? AND r.status = 'running'`
 	sqlRunningRuns    = `SELECT ` + runColumns + ` FROM run r INDEXED BY run_running WHERE r.session = ? AND r.status = 'running' ORDER BY r.id`
-	sqlAllRunningRuns = `SELECT ` + runColumns + ` FROM run r WHERE r.status = 'running' ORDER BY r.id`
+	sqlAllRunningRuns = `SELECT ` + runColumns + ` FROM run r INDEXED BY run_lease WHERE r.status = 'running' ORDER BY r.id`
 	sqlRunByRow       = `SELECT ` + runColumns + ` FROM run r WHERE r.id = ?`
 	sqlRun            = `SELECT ` + runColumns + ` FROM run r WHERE r.public_id = ?2 AND r.account = (SELECT id FROM account WHERE name = ?1)`
 	sqlFloorRun       = `SELECT ` + runColumns + ` FROM run r WHERE r.floor = ? ORDER BY r.id DESC LIMIT 1`
@@ -44,9 +44,12 @@ const (
 	sqlAddRun = `INSERT INTO run (public_id, account, session_key, session, branch, floor, kind, run_type, status, attempt, lease_until, created_at,
   started_at, ended_at, error_code, error, parent, requester, waits_on, is_open, delivery, due_at, work, result)
 VALUES (?, ifnull((SELECT id FROM account WHERE name = ?), 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	sqlUpdateRun = `UPDATE run SET session_key = ?, session = ?, branch = ?, floor = ?, run_type = ?, status = ?, attempt = ?, lease_until = ?,
-  started_at = ?, ended_at = ?, error_code = ?, error = ?, waits_on = ?, is_open = ?, delivery = ?, due_at = ?, work = ?, result = ?,
-  version = version + 1 WHERE id = ?`
+	// What an update does not name it does not look up in the indexes: that is most of what a step of a run would cost.
+	sqlRunPlace     = `SELECT session_key, session, branch, floor, waits_on, is_open, delivery, due_at FROM run WHERE id = ?`
+	runSteps        = ` run_type = ?, status = ?, attempt = ?, lease_until = ?, started_at = ?, ended_at = ?, error_code = ?, error = ?, work = ?, result = ?, version = version + 1 WHERE id = ?`
+	sqlStepRun      = `UPDATE run SET` + runSteps
+	sqlStepRunFloor = `UPDATE run SET floor = ?,` + runSteps
+	sqlUpdateRun    = `UPDATE run SET session_key = ?, session = ?, branch = ?, floor = ?, waits_on = ?, is_open = ?, delivery = ?, due_at = ?,` + runSteps
 	sqlRenewRun  = `UPDATE run SET lease_until = ? WHERE id = ? AND attempt = ? AND status = 'running'`
 	sqlDeleteRun = `DELETE FROM run WHERE id = ?`
 )
@@ -140,11 +143,41 @@ func (t *tx) AddRun(r *sessile.Run) error {
 	return err
 }
 
+// runPlace is what indexes hold of a run, but for its status.
+type runPlace struct {
+	sessionKey      string
+	session, branch int64
+	floor, waitsOn  int64
+	open            bool
+	delivery        string
+	dueAt           int64
+}
+
 func (t *tx) UpdateRun(r *sessile.Run) error {
+	var was runPlace
+	_, err := t.oneRow(sqlRunPlace, func(row *sqliteconn.Rows) {
+		was = runPlace{
+			row.Text(0), row.Int64(1), row.Int64(2), row.Int64(3), row.Int64(4), row.Bool(5), row.Text(6), row.Int64(7),
+		}
+	}, r.Row)
+	if err != nil {
+		return err
+	}
 	r.Version++
-	return t.conn.Exec(sqlUpdateRun, r.SessionKey, r.Session, r.Branch, orNull(r.Floor), r.RunType, string(r.Status), r.Attempt, r.LeaseUntil,
-		r.StartedAt, r.EndedAt, r.ErrorCode, textOrNull(r.Error), orNull(r.WaitsOn), r.Open, string(r.Delivery), orNull(r.DueAt), textOrNull(string(r.Work)),
-		textOrNull(r.Result), r.Row)
+	is := runPlace{r.SessionKey, r.Session, r.Branch, r.Floor, r.WaitsOn, r.Open, string(r.Delivery), r.DueAt}
+	steps := []any{
+		r.RunType, string(r.Status), r.Attempt, r.LeaseUntil, r.StartedAt, r.EndedAt, r.ErrorCode, textOrNull(r.Error),
+		textOrNull(string(r.Work)), textOrNull(r.Result), r.Row,
+	}
+	if is == was {
+		return t.conn.Exec(sqlStepRun, steps...)
+	}
+	if was.floor = is.floor; is == was {
+		return t.conn.Exec(sqlStepRunFloor, append([]any{orNull(r.Floor)}, steps...)...)
+	}
+	return t.conn.Exec(sqlUpdateRun, append([]any{
+		r.SessionKey, r.Session, r.Branch, orNull(r.Floor), orNull(r.WaitsOn), r.Open, string(r.Delivery), orNull(r.DueAt),
+	}, steps...)...)
 }
 
 func (t *tx) RenewRun(row, attempt, leaseUntil int64) (bool, error) {

@@ -19,6 +19,9 @@ UPDATE run SET created_at = started_at,
   account = ifnull((SELECT s.account FROM session s WHERE s.id = run.session), 0),
   session_key = ifnull((SELECT s.key FROM session s WHERE s.id = run.session), '');
 
+DROP INDEX run_session; -- another one follows
+DROP INDEX run_floor;
+CREATE INDEX run_floor ON run (floor) WHERE floor IS NOT NULL;
 CREATE INDEX run_keyed ON run (account, session_key);
 CREATE INDEX run_queued ON run (branch, id) WHERE status = 'queued';
 CREATE INDEX run_due ON run (due_at) WHERE due_at IS NOT NULL;

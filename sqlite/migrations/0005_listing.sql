@@ -45,7 +45,7 @@ CREATE INDEX session_owner_key ON session
   WHERE deleted_at IS NULL AND owner_key IS NOT NULL;
 
 -- What a session did last; rows that came from elsewhere are not its doing.
-CREATE INDEX run_worked ON run (session, id) WHERE kind <> 'ingest';
+CREATE INDEX run_worked ON run (session, (kind = 'ingest'), id);
 
 CREATE VIRTUAL TABLE session_search USING fts5 (search, content = 'session', content_rowid = 'id', tokenize = 'trigram', detail = 'none', columnsize = 0);
 INSERT INTO session_search (rowid, search) SELECT id, search FROM session;
