@@ -50,8 +50,8 @@ VALUES (?, ifnull((SELECT id FROM account WHERE name = ?), 0), ?, ?, ?, ?, ?, ?,
 	sqlStepRun      = `UPDATE run SET` + runSteps
 	sqlStepRunFloor = `UPDATE run SET floor = ?,` + runSteps
 	sqlUpdateRun    = `UPDATE run SET session_key = ?, session = ?, branch = ?, floor = ?, waits_on = ?, is_open = ?, delivery = ?, due_at = ?,` + runSteps
-	sqlRenewRun  = `UPDATE run SET lease_until = ? WHERE id = ? AND attempt = ? AND status = 'running'`
-	sqlDeleteRun = `DELETE FROM run WHERE id = ?`
+	sqlRenewRun     = `UPDATE run SET lease_until = ? WHERE id = ? AND attempt = ? AND status = 'running'`
+	sqlDeleteRun    = `DELETE FROM run WHERE id = ?`
 )
 
 func readRun(r *sqliteconn.Rows) sessile.Run {

@@ -36,13 +36,14 @@ func TestReadme(t *testing.T) {
 	}
 
 	text := string(output)
-	if strings.Contains(text, `"error"`) {
+	if strings.Contains(text, `"error":{`) {
 		t.Errorf("an answer is an error:\n%s", text)
 	}
 	for _, part := range []string{
 		"session ses_", `"source":"live_head"`, "floor flr_", `"source_floor_id":"flr_`,
 		`"source":"latest_branch_snapshot"`, `"value":{"level":5}`, `"change_type":"changed"`, `"change_type":"added"`,
 		`"lastMessagePreview":"At eleven."`, `"content":"At eleven."`, `"kind":"goal_changed"`, "Session state changes:",
+		`"reply":"echo: `, `"kind":"spawn","status":"succeeded"`, `"taskName":"ferry"`, `"status":"done"`,
 	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the answers lack %s:\n%s", part, text)
