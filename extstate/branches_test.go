@@ -65,8 +65,10 @@ func (leafless) Leaf() (string, bool) { return "", true }
 
 // An index that has followed a tree as it grew answers as one that was made anew, whichever way the tree was handed over.
 func TestIndexFollowsTheTree(t *testing.T) {
+	drawn := 0
 	rapid.Check(t, func(t *rapid.T) {
-		session := fmt.Sprintf("follow-%d", rapid.Uint64().Draw(t, "session"))
+		drawn++ // versions are promises about a session, in all of the process: each try has its own
+		session := fmt.Sprintf("follow-%d", drawn)
 		versioned := &versionedView{view: view{session: session}}
 		for step := range rapid.IntRange(1, 40).Draw(t, "steps") {
 			entry := extstate.Entry{ID: fmt.Sprint(rapid.IntRange(0, 15).Draw(t, "id"))}
