@@ -5,6 +5,7 @@ package extstate_test
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -64,11 +65,12 @@ type leafless struct{ *view }
 func (leafless) Leaf() (string, bool) { return "", true }
 
 // An index that has followed a tree as it grew answers as one that was made anew, whichever way the tree was handed over.
+// followed counts sessions: a version is a promise about a session in all of the process, so each try has its own.
+var followed atomic.Int64
+
 func TestIndexFollowsTheTree(t *testing.T) {
-	drawn := 0
 	rapid.Check(t, func(t *rapid.T) {
-		drawn++ // versions are promises about a session, in all of the process: each try has its own
-		session := fmt.Sprintf("follow-%d", drawn)
+		session := fmt.Sprintf("follow-%d", followed.Add(1))
 		versioned := &versionedView{view: view{session: session}}
 		for step := range rapid.IntRange(1, 40).Draw(t, "steps") {
 			entry := extstate.Entry{ID: fmt.Sprint(rapid.IntRange(0, 15).Draw(t, "id"))}
