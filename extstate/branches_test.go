@@ -64,10 +64,10 @@ type leafless struct{ *view }
 
 func (leafless) Leaf() (string, bool) { return "", true }
 
-// An index that has followed a tree as it grew answers as one that was made anew, whichever way the tree was handed over.
 // followed counts sessions: a version is a promise about a session in all of the process, so each try has its own.
 var followed atomic.Int64
 
+// An index that has followed a tree as it grew answers as one that was made anew, whichever way the tree was handed over.
 func TestIndexFollowsTheTree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		session := fmt.Sprintf("follow-%d", followed.Add(1))
