@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -79,8 +80,7 @@ func newRunGround(ctx context.Context, dir string) (*runGround, error) {
 
 func (g *runGround) close() {
 	g.stop()
-	<-g.stayed
-	_ = g.store.Close()
+	_ = errors.Join(<-g.stayed, g.store.Close())
 }
 
 // askedModel answers at once and tells that it was asked.
