@@ -77,6 +77,7 @@ type Turns interface {
 	Cancel(tx sessile.Tx, run *sessile.Run, why string) error
 	Restart(tx sessile.Tx, run *sessile.Run) error
 	Interrupt(run int64)
+	Reap(ctx context.Context) (next int64, err error)
 	Follow(f turn.Follower)
 }
 
@@ -274,6 +275,10 @@ func rest(ctx context.Context, changed <-chan struct{}, wait time.Duration) bool
 
 // pass does what can be done now and tells how long it takes until something is due; 0 for nothing.
 func (s *Service) pass(ctx context.Context, runs *sync.WaitGroup) (time.Duration, error) {
+	lease, err := s.turns.Reap(ctx)
+	if err != nil {
+		return 0, err
+	}
 	if err := s.housekeep(ctx); err != nil {
 		return 0, err
 	}
@@ -293,10 +298,13 @@ func (s *Service) pass(ctx context.Context, runs *sync.WaitGroup) (time.Duration
 	}
 	var next int64
 	now := s.options.Now().UnixMilli()
-	err := s.store.View(ctx, func(tx sessile.ReadTx) (err error) {
+	err = s.store.View(ctx, func(tx sessile.ReadTx) (err error) {
 		next, err = tx.NextDue(now)
 		return err
 	})
+	if lease != 0 && (next == 0 || lease < next) {
+		next = lease
+	}
 	if err != nil || next == 0 {
 		return 0, err
 	}
@@ -305,11 +313,12 @@ func (s *Service) pass(ctx context.Context, runs *sync.WaitGroup) (time.Duration
 
 // startSome starts runs that can start and reports whether there may be more.
 func (s *Service) startSome(ctx context.Context, runs *sync.WaitGroup) (more bool, err error) {
-	free := s.options.MaxConcurrent - s.working(sessile.RunKindSpawn)
+	spawns, all := s.working(sessile.RunKindSpawn)
+	free, limit := s.options.MaxConcurrent-spawns, startBatch+all // some of those that were taken may not have begun
 	var found []sessile.Run
 	now := s.options.Now().UnixMilli()
 	err = s.store.View(ctx, func(tx sessile.ReadTx) (err error) {
-		found, err = tx.StartableRuns(now, free > 0, startBatch)
+		found, err = tx.StartableRuns(now, free > 0, limit)
 		return err
 	})
 	if err != nil {
@@ -317,16 +326,13 @@ func (s *Service) startSome(ctx context.Context, runs *sync.WaitGroup) (more boo
 	}
 	for i := range found {
 		run := &found[i]
-		if run.Kind == sessile.RunKindSpawn {
-			if free <= 0 {
-				continue
-			}
-			free--
-		}
-		if !s.take(run) {
+		if run.Kind == sessile.RunKindSpawn && free <= 0 || !s.take(run) {
 			continue
 		}
-		more = len(found) == startBatch
+		if run.Kind == sessile.RunKindSpawn {
+			free--
+		}
+		more = len(found) == limit
 		runs.Go(func() { s.execute(ctx, run) })
 	}
 	return more, nil
@@ -343,7 +349,8 @@ func (s *Service) take(run *sessile.Run) bool {
 	return true
 }
 
-func (s *Service) working(kind string) (n int) {
+// working counts the runs that this process works on, those of a kind and all.
+func (s *Service) working(kind string) (n, all int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, one := range s.starting {
@@ -351,7 +358,7 @@ func (s *Service) working(kind string) (n int) {
 			n++
 		}
 	}
-	return n
+	return n, len(s.starting)
 }
 
 func (s *Service) execute(ctx context.Context, run *sessile.Run) {
