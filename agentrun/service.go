@@ -50,6 +50,9 @@ type Options struct {
 	Client *http.Client
 	// Announce is called after the commit of what may be in the log of changes; default nothing.
 	Announce func()
+	// News gives a channel that is closed at the next change of a session that may concern runs, such as a notice or a deletion;
+	// default none ever.
+	News func() <-chan struct{}
 	// Logger hears of what goes wrong in the background; default none.
 	Logger *slog.Logger
 	// Now tells the time; default time.Now.
@@ -127,6 +130,9 @@ func New(store sessile.Store, sessions *session.Service, turns Turns, o Options)
 	if o.Announce == nil {
 		o.Announce = func() {}
 	}
+	if o.News == nil {
+		o.News = func() <-chan struct{} { return nil }
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -138,6 +144,7 @@ func New(store sessile.Store, sessions *session.Service, turns Turns, o Options)
 		starting: map[int64]string{}, waiters: map[int64][]chan struct{}{},
 	}
 	turns.Follow(s)
+	sessions.Follow(s.removed)
 	return s
 }
 
@@ -241,23 +248,23 @@ func (s *Service) Run(ctx context.Context) error {
 		posts.Wait()
 	}()
 	for {
-		if s.stumbled.Swap(false) && !rest(ctx, nil, retryAfter) {
+		if s.stumbled.Swap(false) && !rest(ctx, nil, nil, retryAfter) {
 			return nil
 		}
-		changed := s.changed.next()
+		changed, news := s.changed.next(), s.options.News()
 		wait, err := s.pass(working, &runs)
 		if err != nil {
 			s.options.Logger.Warn("queued runs could not be looked at", "error", err)
 			wait = retryAfter
 		}
-		if !rest(ctx, changed, wait) {
+		if !rest(ctx, changed, news, wait) {
 			return nil
 		}
 	}
 }
 
 // rest waits until something changes or a time has passed, 0 for no time; false when the context has ended.
-func rest(ctx context.Context, changed <-chan struct{}, wait time.Duration) bool {
+func rest(ctx context.Context, changed, news <-chan struct{}, wait time.Duration) bool {
 	var due <-chan time.Time
 	if wait > 0 {
 		timer := time.NewTimer(wait)
@@ -268,6 +275,7 @@ func rest(ctx context.Context, changed <-chan struct{}, wait time.Duration) bool
 	case <-ctx.Done():
 		return false
 	case <-changed:
+	case <-news:
 	case <-due:
 	}
 	return true

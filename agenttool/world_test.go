@@ -135,7 +135,7 @@ func (w *world) start() {
 	options.Announce, options.Tools = w.changes.Announce, agenttool.ForTurns(w.tools, sandboxed)
 	w.turns = turn.New(store, cells, w.model, options)
 	runs := w.settings.runs
-	runs.Announce = w.changes.Announce
+	runs.Announce, runs.News = w.changes.Announce, w.changes.Next
 	runs.Lacks = func(c session.Caller) []string {
 		return w.tools.Lacking(agenttool.Caller{Account: c.Account, SessionKey: &c.Key, Sandboxed: c.Sandboxed})
 	}
