@@ -222,6 +222,96 @@ func TestTurnThatIsNotStored(t *testing.T) {
 	})
 }
 
+func TestSendWhenTheStoreIsBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &faults{}
+		s := agents()
+		s.faults = f
+		w := newWorld(t, s)
+		w.session(helper)
+		w.model.when("the question", hangs())
+		answers := make(chan toolAnswer)
+		go func() {
+			a, err := w.try(asker, "sessions_send", send(`"timeoutSeconds":5`))
+			if err != nil {
+				t.Error(err)
+			}
+			answers <- a
+		}()
+		w.pass(time.Second)
+		f.next(1)
+		a := <-answers
+		w.equal("answer", a.text("status")+" "+a.text("sentBeforeError")+" "+a.text("delivery", "status"), "timeout true pending")
+	})
+}
+
+func TestAcceptedMessageIsNotDropped(t *testing.T) {
+	for name, lose := range map[string]func(w *world, run string) error{
+		"deleted":   func(w *world, _ string) error { return w.sessions.DeleteKey(w.Context(), account, helper) },
+		"cancelled": func(w *world, run string) error { _, err := w.runs.Cancel(w.Context(), account, run); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, settings{runs: agents().runs, rest: true})
+				w.session(asker)
+				w.session(helper)
+				a := w.call(asker, "sessions_send", send(`"timeoutSeconds":0`))
+				if err := lose(w, a.text("runId")); err != nil {
+					t.Fatal(err)
+				}
+				w.purge()
+				w.settings.rest = false
+				w.restart()
+				w.pass(time.Minute)
+				w.equal("runs of the sender", w.list(asker), []string{"reply_back succeeded"})
+				if w.run(a.text("runId")).Status == sessile.RunQueued {
+					t.Error("the message waits for ever")
+				}
+			})
+		})
+	}
+}
+
+func (w *world) purge() {
+	w.Helper()
+	for more := true; more; {
+		err := w.store.Update(w.Context(), func(tx sessile.Tx) (err error) {
+			more, err = tx.PurgeDeleted(1000)
+			return err
+		})
+		if err != nil {
+			w.Fatal(err)
+		}
+	}
+}
+
+func TestDeletedStaysDeleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, agents(func(o *agentrun.Options) { o.MaxPingPong = 3 }))
+		w.session(asker)
+		w.session(helper)
+		w.model.when("[Subagent Task]", after(time.Minute, says("grown")))
+		child := w.call(asker, "sessions_spawn", `{"task":"the task"}`)
+		w.model.when("the question", after(time.Minute, says("pong")))
+		w.call(asker, "sessions_send", send(`"timeoutSeconds":0`))
+		w.settle()
+		if err := w.sessions.DeleteKey(t.Context(), account, asker); err != nil {
+			t.Fatal(err)
+		}
+		w.pass(5 * time.Minute)
+		if _, err := w.sessions.ByKey(t.Context(), account, asker); sessile.CodeOf(err) != sessile.CodeNotFound {
+			t.Errorf("the session is there again: %v", err)
+		}
+		w.equal("the result", w.run(child.text("runId")).Delivery, sessile.DeliverySuspended)
+		w.session(asker)
+		if _, err := w.respond(asker, "hello"); err != nil {
+			t.Fatal(err)
+		}
+		w.settle()
+		w.equal("the result", w.run(child.text("runId")).Delivery, sessile.DeliveryDelivered)
+	})
+}
+
 func TestGoalWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, agents(func(o *agentrun.Options) { o.Heartbeats = true }))
@@ -238,6 +328,28 @@ func TestGoalWakes(t *testing.T) {
 		w.settle()
 		if !slices.Contains(w.list(asker), "wake succeeded") {
 			t.Errorf("runs of the parent: %v", w.list(asker))
+		}
+	})
+}
+
+func TestEndlessMessages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, agents())
+		w.session(asker)
+		w.session(helper)
+		to := func(key string) reply { return calls("sessions_send", `{"sessionKey":"`+key+`","message":"and you?","timeoutSeconds":0}`) }
+		turns := func(key string) (list []reply) {
+			for range 500 {
+				list = append(list, to(key), says("NO_REPLY"))
+			}
+			return list
+		}
+		w.model.when("sourceSession="+asker, turns(asker)...)
+		w.model.when("sourceSession="+helper, turns(helper)...)
+		w.call(asker, "sessions_send", send(`"timeoutSeconds":0`))
+		w.pass(time.Hour)
+		if n := len(w.model.heard("and you?")); n > 100 {
+			t.Errorf("the two wrote %d messages", n)
 		}
 	})
 }
