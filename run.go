@@ -117,6 +117,8 @@ type RunReader interface {
 	// DueRuns lists the runs that are not queued and due, and NextDue is when the next run of any status is; 0 for never.
 	DueRuns(now int64, limit int) ([]Run, error)
 	NextDue(after int64) (int64, error)
+	// FirstLease is when the first lease of a running run ends, which may be over; 0 when nothing runs.
+	FirstLease() (int64, error)
 	// OpenRuns lists the active children of a session key, the oldest first.
 	OpenRuns(account, requester string) ([]Run, error)
 	// OpenRun finds the active run of kind spawn that a session key is the child of.

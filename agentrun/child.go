@@ -165,8 +165,12 @@ func (s *Service) settle(tx sessile.Tx, row int64) error {
 	if err != nil || !found || !r.Open || !r.Status.Ended() {
 		return err
 	}
+	child, found, err := tx.SessionByKey(r.Account, r.SessionKey)
+	if err != nil {
+		return err
+	}
 	open, err := tx.OpenRuns(r.Account, r.SessionKey)
-	if err != nil || len(open) > 0 {
+	if err != nil || len(open) > 0 && found {
 		return err
 	}
 	undelivered, err := tx.UndeliveredRuns(r.Account, r.SessionKey)
@@ -175,27 +179,58 @@ func (s *Service) settle(tx sessile.Tx, row int64) error {
 	}
 	var held []sessile.Run
 	for _, u := range undelivered {
-		switch u.Delivery {
-		case sessile.DeliveryInProgress:
+		switch {
+		case u.Delivery == sessile.DeliveryInProgress && found:
 			return nil
-		case sessile.DeliveryPending:
+		case u.Delivery == sessile.DeliveryPending:
 			held = append(held, u)
 		}
 	}
-	child, found, err := tx.SessionByRow(r.Session)
-	if err != nil {
-		return err
-	}
-	if len(held) > 0 && found && r.Status != sessile.RunCancelled {
+	if len(held) > 0 && found && child.Status != sessile.SessionArchived && r.Status != sessile.RunCancelled {
 		return s.queueAnnouncement(tx, &child, held, 0)
 	}
-	r.Open = false
-	if found {
-		if err := logEnd(tx, &child, &r); err != nil {
+	if err := s.closeChild(tx, &r); err != nil {
+		return err
+	}
+	for i := range held { // it does not hear them any more
+		if found {
+			err = s.suspend(tx, &held[i])
+		} else {
+			err = s.announce(tx, &held[i])
+		}
+		if err != nil {
 			return err
 		}
 	}
-	return s.announce(tx, &r)
+	return nil
+}
+
+// closeChild logs the end of a child that nothing more will happen to, and sends its result off.
+func (s *Service) closeChild(tx sessile.Tx, r *sessile.Run) error {
+	r.Open = false
+	child, found, err := tx.SessionByKey(r.Account, r.SessionKey)
+	if err != nil {
+		return err
+	}
+	if found {
+		if err := logEnd(tx, &child, r); err != nil {
+			return err
+		}
+	}
+	return s.announce(tx, r)
+}
+
+// removed is called in the transaction that deletes a session. A child that waited in it is over: nothing can wake it any more.
+// What is queued for it fails when it begins.
+func (s *Service) removed(tx sessile.Tx, gone *sessile.Session) error {
+	r, found, err := tx.OpenRun(gone.Account, gone.Key)
+	switch {
+	case err != nil || !found:
+		return err
+	case r.Status == sessile.RunPaused:
+		return s.turns.Cancel(tx, &r, "the session was deleted")
+	}
+	return s.settle(tx, r.Row)
 }
 
 // logEnd records the end of a child.
@@ -224,12 +259,16 @@ func (s *Service) resume(tx sessile.Tx, e *turn.End) error {
 	}
 	woken := by.Kind == sessile.RunKindAnnouncement
 	switch {
-	case r.Status == sessile.RunPaused:
-		if by.Status == sessile.RunCancelled {
-			return nil
-		}
-	case !r.Status.Ended() || e.Joined:
+	case e.Joined: // the turn that it joined tells
 		return nil
+	case r.Status == sessile.RunPaused:
+		if waits, err := s.waitsForChildren(tx, &r); err != nil || waits && by.Status == sessile.RunCancelled {
+			return err
+		}
+	case !r.Status.Ended():
+		return nil
+	case r.Status == sessile.RunCancelled:
+		return s.settle(tx, r.Row)
 	case !woken:
 		// The results may have joined this turn; then nothing else will wake the child.
 		if waits, err := s.waitsForChildren(tx, &r); err != nil || waits {

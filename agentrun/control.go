@@ -125,23 +125,19 @@ func (s *Service) interrupt(rows []int64) {
 
 const cancelReason = "the run was cancelled"
 
-// cancelTree ends what is below a run first, so that nothing wakes it any more, then the run itself.
+// cancelTree ends a run and what is below it.
 func (s *Service) cancelTree(tx sessile.Tx, run *sessile.Run) (ended []int64, err error) {
-	if run.Kind == sessile.RunKindSpawn || run.Kind == sessile.RunKindTurn {
+	switch run.Kind {
+	case sessile.RunKindSpawn:
+		return s.cancelChild(tx, run, false, 0)
+	case sessile.RunKindTurn:
 		if ended, err = s.cancelChildren(tx, run.Account, run.SessionKey, 0); err != nil {
 			return nil, err
 		}
 	}
 	again, found, err := tx.RunByRow(run.Row)
-	if err != nil || !found {
+	if err != nil || !found || again.Status.Ended() {
 		return ended, err
-	}
-	if again.Status.Ended() {
-		if !again.Open {
-			return ended, nil
-		}
-		again.Open = false // it waited for children that are cancelled now
-		return append(ended, again.Row), s.announce(tx, &again)
 	}
 	return append(ended, again.Row), s.turns.Cancel(tx, &again, cancelReason)
 }
@@ -156,12 +152,19 @@ func (s *Service) cancelChildren(tx sessile.Tx, account, key string, depth int) 
 		return nil, err
 	}
 	for i := range open {
-		child := &open[i]
-		below, err := s.cancelChildren(tx, account, child.SessionKey, depth+1)
+		below, err := s.cancelChild(tx, &open[i], true, depth)
 		if err != nil {
 			return nil, err
 		}
 		ended = append(ended, below...)
+	}
+	return ended, nil
+}
+
+// cancelChild ends an active child. What is below it ends first, and what is on its way to it, so that nothing wakes it any
+// more.
+func (s *Service) cancelChild(tx sessile.Tx, child *sessile.Run, quiet bool, depth int) (ended []int64, err error) {
+	if quiet {
 		w, err := workOf(child)
 		if err != nil {
 			return nil, err
@@ -170,18 +173,79 @@ func (s *Service) cancelChildren(tx sessile.Tx, account, key string, depth int) 
 		if err := w.store(child); err != nil {
 			return nil, err
 		}
-		if child.Status.Ended() {
-			child.Open, child.Delivery = false, sessile.DeliveryUnneeded
-			err = tx.UpdateRun(child)
-		} else {
-			err = s.turns.Cancel(tx, child, cancelReason)
-		}
-		if err != nil {
+		if err := tx.UpdateRun(child); err != nil {
 			return nil, err
 		}
-		ended = append(ended, child.Row)
+	}
+	if ended, err = s.cancelChildren(tx, child.Account, child.SessionKey, depth+1); err != nil {
+		return nil, err
+	}
+	stopped, err := s.stopWork(tx, child)
+	if err != nil {
+		return nil, err
+	}
+	ended = append(ended, stopped...)
+	again, found, err := tx.RunByRow(child.Row)
+	if err != nil || !found || !again.Open {
+		return ended, err
+	}
+	ended = append(ended, again.Row)
+	if !again.Status.Ended() {
+		return ended, s.turns.Cancel(tx, &again, cancelReason)
+	}
+	// It had ended, and waited for children that are cancelled now.
+	again.Status, again.ErrorCode, again.Error = sessile.RunCancelled, string(sessile.CodeGenerationCancelled), cancelReason
+	return ended, s.closeChild(tx, &again)
+}
+
+// stopWork ends what a child works on beside its own run, and takes back the results that are on their way to it. They can be
+// had from their runs. Messages of others that wait for it stay.
+func (s *Service) stopWork(tx sessile.Tx, child *sessile.Run) (ended []int64, err error) {
+	row, found, err := tx.SessionByKey(child.Account, child.SessionKey)
+	if err != nil || !found {
+		return nil, err
+	}
+	running, err := tx.RunningRuns(row.Row)
+	if err != nil {
+		return nil, err
+	}
+	queued, err := tx.QueuedRuns(child.Branch)
+	if err != nil {
+		return nil, err
+	}
+	for _, run := range slices.Concat(running, queued) {
+		if run.Row == child.Row || run.Status == sessile.RunQueued && run.Kind != sessile.RunKindAnnouncement && run.Kind != sessile.RunKindWake {
+			continue
+		}
+		if err := s.takeBack(tx, &run); err != nil {
+			return nil, err
+		}
+		if err := s.turns.Cancel(tx, &run, cancelReason); err != nil {
+			return nil, err
+		}
+		ended = append(ended, run.Row)
 	}
 	return ended, nil
+}
+
+// takeBack discards the results that an announcement was to tell of.
+func (s *Service) takeBack(tx sessile.Tx, announcement *sessile.Run) error {
+	w, err := workOf(announcement)
+	if err != nil {
+		return err
+	}
+	for _, row := range w.Children {
+		r, found, err := tx.RunByRow(row)
+		if err != nil {
+			return err
+		}
+		if found && r.Delivery == sessile.DeliveryInProgress {
+			if err := s.discard(tx, &r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // steerPause is how long a child is left alone that has just been steered (spec/session-tools.md, 6.2).

@@ -15,14 +15,19 @@ type flow struct {
 	RequesterChannel string `json:"requesterChannel,omitzero"`
 	Target           string `json:"target"`
 	Request          string `json:"request"`
-	First            string `json:"first,omitzero"`  // reply of the target
-	Latest           string `json:"latest,omitzero"` // reply of either
-	Turn             int    `json:"turn,omitzero"`   // of the conversation, from 1; the requester has the odd ones
-	Turns            int    `json:"turns,omitzero"`  // how many there may be
-	Told             bool   `json:"told,omitzero"`   // the sender was told that the message is accepted, and nothing since
-	Skip             bool   `json:"skip,omitzero"`   // nothing follows
-	Failed           bool   `json:"failed,omitzero"` // this step tells the requester that its message failed
+	First            string `json:"first,omitzero"`   // reply of the target
+	Latest           string `json:"latest,omitzero"`  // reply of either
+	Turn             int    `json:"turn,omitzero"`    // of the conversation, from 1; the requester has the odd ones
+	Turns            int    `json:"turns,omitzero"`   // how many there may be
+	Told             bool   `json:"told,omitzero"`    // the sender was told that the message is accepted, and nothing since
+	Skip             bool   `json:"skip,omitzero"`    // nothing follows
+	Failed           bool   `json:"failed,omitzero"`  // this step tells the requester that its message failed
+	Rowless          bool   `json:"rowless,omitzero"` // the requester had no session yet
+	Chain            int    `json:"chain,omitzero"`   // messages before this one, each sent in a run that the one before it made
 }
+
+// maxChain bounds how many messages may follow from one another: agents that answer each message with another would never end.
+const maxChain = 32
 
 // endSend goes on from the end of the run that a message made.
 func (s *Service) endSend(tx sessile.Tx, run *sessile.Run, target *sessile.Session, w *work) error {
@@ -30,11 +35,12 @@ func (s *Service) endSend(tx sessile.Tx, run *sessile.Run, target *sessile.Sessi
 	switch {
 	case f.Skip:
 		return nil
-	case run.Status == sessile.RunCancelled:
-		return nil
 	case run.Status != sessile.RunSucceeded:
-		if !f.Told || f.Requester == f.Target {
+		if f.Requester == f.Target {
 			return nil
+		}
+		if told, err := senderLeft(tx, run, &f); err != nil || !told {
+			return err
 		}
 		return s.tellFailure(tx, run, &f)
 	case silent(run.Result):
@@ -47,11 +53,30 @@ func (s *Service) endSend(tx sessile.Tx, run *sessile.Run, target *sessile.Sessi
 	return s.nextStep(tx, run, &f)
 }
 
+// senderLeft reports whether whoever sent the message does not wait for its end: it was told that the message is accepted, or
+// its own run was cut off.
+func senderLeft(tx sessile.ReadTx, run *sessile.Run, f *flow) (bool, error) {
+	if f.Told || run.Parent == "" {
+		return f.Told, nil
+	}
+	sender, found, err := tx.Run(run.Account, run.Parent)
+	return !found || sender.WaitsOn != run.Row, err
+}
+
+// requester is the session that sent the message. One that was deleted is not made again.
+func (s *Service) requester(tx sessile.Tx, account string, f *flow) (row sessile.Session, found bool, err error) {
+	if row, found, err = tx.SessionByKey(account, f.Requester); err != nil || found || !f.Rowless {
+		return row, found, err
+	}
+	row, err = s.sessions.Ensure(tx, account, f.Requester)
+	return row, err == nil, err
+}
+
 // tellFailure has the requester hear that its message came to nothing.
 func (s *Service) tellFailure(tx sessile.Tx, run *sessile.Run, f *flow) error {
 	f.Failed = true
-	requester, err := s.sessions.Ensure(tx, run.Account, f.Requester)
-	if err != nil || requester.Status == sessile.SessionArchived {
+	requester, found, err := s.requester(tx, run.Account, f)
+	if err != nil || !found || requester.Status == sessile.SessionArchived {
 		return err
 	}
 	w := &work{
@@ -81,28 +106,19 @@ func (s *Service) nextStep(tx sessile.Tx, after *sessile.Run, f *flow) error {
 		return s.queueAnnounceStep(tx, after, f)
 	}
 	f.Turn++
-	to, from := f.Requester, f.Target
-	if f.Turn%2 == 0 {
-		to, from = from, to
-	}
-	listener, err := s.sessions.Ensure(tx, after.Account, to)
-	if err != nil {
+	target, found, err := tx.SessionByKey(after.Account, f.Target)
+	if err != nil || !found {
 		return err
 	}
-	if listener.Status == sessile.SessionArchived {
+	listener, from, channel := target, f.Requester, f.RequesterChannel
+	if f.Turn%2 == 1 {
+		from, channel = f.Target, s.channelOf(&target)
+		if listener, found, err = s.requester(tx, after.Account, f); err != nil {
+			return err
+		}
+	}
+	if !found || listener.Status == sessile.SessionArchived {
 		return s.queueAnnounceStep(tx, after, f)
-	}
-	speaker, found, err := tx.SessionByKey(after.Account, from)
-	if err != nil {
-		return err
-	}
-	channel := f.RequesterChannel
-	if found && from == f.Target {
-		channel = s.channelOf(&speaker)
-	}
-	target, _, err := tx.SessionByKey(after.Account, f.Target)
-	if err != nil {
-		return err
 	}
 	w := &work{
 		Message: f.Latest, Source: fromSession(from, channel, toolSend), Flow: f, LimitMS: s.options.StepLimit.Milliseconds(),

@@ -154,13 +154,17 @@ func (s *Service) post(tx sessile.Tx, m *sending) (*session.Refusal, error) {
 		return refuse("session %s is archived; restore it first", t.Display), nil
 	}
 	wait := m.request.Wait > 0
+	_, hasRow, err := tx.SessionByKey(c.Account, c.Key)
+	if err != nil {
+		return nil, err
+	}
 	m.skipped = wait && t.Row.SpawnedBy == c.Key && session.IsSubagent(t.Key)
 	w := &work{
 		Message: m.request.Message, Source: fromSession(c.Key, c.Channel, toolSend),
 		System: conversationSystem(c.Key, c.Channel, t.Key, s.channelOf(t.Row), false),
 		Flow: &flow{
 			Requester: c.Key, RequesterChannel: c.Channel, Target: t.Key, Request: m.request.Message,
-			Turns: s.options.MaxPingPong, Told: !wait, Skip: m.skipped,
+			Turns: s.options.MaxPingPong, Told: !wait, Skip: m.skipped, Rowless: !hasRow,
 		},
 	}
 	if strings.Contains(c.Key, ":cron:") && strings.Contains(c.Key, ":run:") {
@@ -170,9 +174,17 @@ func (s *Service) post(tx sessile.Tx, m *sending) (*session.Refusal, error) {
 	var sender sessile.Run
 	if c.RunID != "" {
 		var found bool
-		var err error
 		if sender, found, err = tx.Run(c.Account, c.RunID); err != nil {
 			return nil, err
+		}
+		before, err := workOf(&sender)
+		if err != nil {
+			return nil, err
+		}
+		if before.Flow != nil {
+			if w.Flow.Chain = before.Flow.Chain + 1; w.Flow.Chain > maxChain {
+				return refuse("%d messages have followed from one another without a person or a task between them; the chain ends here", maxChain), nil
+			}
 		}
 		if found && sender.Status == sessile.RunRunning && wait {
 			if m.circle, err = s.closesCircle(tx, &sender, t.Row); err != nil {
@@ -231,7 +243,7 @@ func (s *Service) closesCircle(tx sessile.ReadTx, sender *sessile.Run, target *s
 			return false, err
 		}
 		awaited, found, err := tx.RunByRow(holder.WaitsOn)
-		if err != nil || !found {
+		if err != nil || !found || awaited.Status.Ended() {
 			return false, err
 		}
 		at = awaited.Branch
@@ -246,27 +258,31 @@ func (s *Service) answer(ctx context.Context, m *sending) (SendResult, error) {
 	timer := time.NewTimer(m.request.Wait)
 	defer timer.Stop()
 	for {
-		run, err := s.runByRow(ctx, m.run.Row)
+		run, err := s.runByRow(context.WithoutCancel(ctx), m.run.Row)
 		if err != nil {
-			return SendResult{}, err
+			return s.unsure(m, err), nil
 		}
 		if run.Status.Ended() {
-			return s.ended(ctx, m, &run)
+			return s.ended(m, &run), nil
 		}
 		select {
 		case <-ended:
 			ended = nil // it is over, or gone: the next look tells
 		case <-timer.C:
-			return s.stopWaiting(ctx, m)
+			return s.stopWaiting(ctx, m), nil
 		case <-ctx.Done():
 			// Nobody hears what comes now, so it is as if the message had been accepted.
-			_, err := s.stopWaiting(context.WithoutCancel(ctx), m)
-			if err == nil {
-				err = ctx.Err()
-			}
-			return SendResult{}, err
+			s.stopWaiting(context.WithoutCancel(ctx), m)
+			return SendResult{}, ctx.Err()
 		}
 	}
+}
+
+// unsure answers when the store does not tell what became of a message, which is stored (4.4: a retryable error state).
+func (s *Service) unsure(m *sending, err error) SendResult {
+	r := s.result(m, &m.run, "timeout")
+	r.Error, r.SentBeforeError = "what became of the message is not known yet: "+string(sessile.CodeOf(err)), true
+	return r
 }
 
 func (s *Service) runByRow(ctx context.Context, row int64) (run sessile.Run, err error) {
@@ -281,11 +297,14 @@ func (s *Service) runByRow(ctx context.Context, row int64) (run sessile.Run, err
 }
 
 // stopWaiting answers that the message was accepted, unless the run has just ended.
-func (s *Service) stopWaiting(ctx context.Context, m *sending) (SendResult, error) {
+func (s *Service) stopWaiting(ctx context.Context, m *sending) SendResult {
 	var run sessile.Run
 	err := s.store.Update(ctx, func(tx sessile.Tx) (err error) {
 		var found bool
-		if run, found, err = tx.RunByRow(m.run.Row); err != nil || !found || run.Status.Ended() {
+		if run, found, err = tx.RunByRow(m.run.Row); err == nil && !found {
+			err = sessile.NotFound()
+		}
+		if err != nil || run.Status.Ended() {
 			return err
 		}
 		w, err := workOf(&run)
@@ -301,13 +320,13 @@ func (s *Service) stopWaiting(ctx context.Context, m *sending) (SendResult, erro
 		}
 		return s.noLongerWaits(tx, m)
 	})
-	if err != nil {
-		return SendResult{}, err
+	switch {
+	case err != nil:
+		return s.unsure(m, err)
+	case run.Status.Ended():
+		return s.ended(m, &run)
 	}
-	if run.Status.Ended() {
-		return s.ended(ctx, m, &run)
-	}
-	return s.accepted(m, &run), nil
+	return s.accepted(m, &run)
 }
 
 // noLongerWaits forgets what the run of the sender waited for.
@@ -350,16 +369,11 @@ func (s *Service) accepted(m *sending, run *sessile.Run) SendResult {
 }
 
 // ended says how the run ended.
-func (s *Service) ended(ctx context.Context, m *sending, run *sessile.Run) (SendResult, error) {
-	if m.caller.RunID != "" {
-		if err := s.store.Update(ctx, func(tx sessile.Tx) error { return s.noLongerWaits(tx, m) }); err != nil {
-			return SendResult{}, err
-		}
-	}
+func (s *Service) ended(m *sending, run *sessile.Run) SendResult {
 	if run.Status == sessile.RunSucceeded {
 		r := s.result(m, run, "ok")
 		r.Reply = run.Result
-		return r, nil
+		return r
 	}
 	r := SendResult{
 		RunID: run.ID, Status: "error", SessionKey: m.target.Display, Error: failureText(run), SentBeforeError: run.StartedAt != 0, Watched: m.watched,
@@ -368,7 +382,7 @@ func (s *Service) ended(ctx context.Context, m *sending, run *sessile.Run) (Send
 		r.Status = "timeout"
 		r.Delivery = s.result(m, run, "").Delivery
 	}
-	return r, nil
+	return r
 }
 
 func failureText(run *sessile.Run) string {

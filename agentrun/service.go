@@ -50,6 +50,9 @@ type Options struct {
 	Client *http.Client
 	// Announce is called after the commit of what may be in the log of changes; default nothing.
 	Announce func()
+	// News gives a channel that is closed at the next change of a session that may concern runs, such as a notice or a deletion;
+	// default none ever.
+	News func() <-chan struct{}
 	// Logger hears of what goes wrong in the background; default none.
 	Logger *slog.Logger
 	// Now tells the time; default time.Now.
@@ -77,6 +80,7 @@ type Turns interface {
 	Cancel(tx sessile.Tx, run *sessile.Run, why string) error
 	Restart(tx sessile.Tx, run *sessile.Run) error
 	Interrupt(run int64)
+	Reap(ctx context.Context) (next int64, err error)
 	Follow(f turn.Follower)
 }
 
@@ -126,6 +130,9 @@ func New(store sessile.Store, sessions *session.Service, turns Turns, o Options)
 	if o.Announce == nil {
 		o.Announce = func() {}
 	}
+	if o.News == nil {
+		o.News = func() <-chan struct{} { return nil }
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -137,6 +144,7 @@ func New(store sessile.Store, sessions *session.Service, turns Turns, o Options)
 		starting: map[int64]string{}, waiters: map[int64][]chan struct{}{},
 	}
 	turns.Follow(s)
+	sessions.Follow(s.removed)
 	return s
 }
 
@@ -240,23 +248,23 @@ func (s *Service) Run(ctx context.Context) error {
 		posts.Wait()
 	}()
 	for {
-		if s.stumbled.Swap(false) && !rest(ctx, nil, retryAfter) {
+		if s.stumbled.Swap(false) && !rest(ctx, nil, nil, retryAfter) {
 			return nil
 		}
-		changed := s.changed.next()
+		changed, news := s.changed.next(), s.options.News()
 		wait, err := s.pass(working, &runs)
 		if err != nil {
 			s.options.Logger.Warn("queued runs could not be looked at", "error", err)
 			wait = retryAfter
 		}
-		if !rest(ctx, changed, wait) {
+		if !rest(ctx, changed, news, wait) {
 			return nil
 		}
 	}
 }
 
 // rest waits until something changes or a time has passed, 0 for no time; false when the context has ended.
-func rest(ctx context.Context, changed <-chan struct{}, wait time.Duration) bool {
+func rest(ctx context.Context, changed, news <-chan struct{}, wait time.Duration) bool {
 	var due <-chan time.Time
 	if wait > 0 {
 		timer := time.NewTimer(wait)
@@ -267,6 +275,7 @@ func rest(ctx context.Context, changed <-chan struct{}, wait time.Duration) bool
 	case <-ctx.Done():
 		return false
 	case <-changed:
+	case <-news:
 	case <-due:
 	}
 	return true
@@ -276,6 +285,10 @@ func rest(ctx context.Context, changed <-chan struct{}, wait time.Duration) bool
 // first, so that it waits for nothing.
 func (s *Service) pass(ctx context.Context, runs *sync.WaitGroup) (time.Duration, error) {
 	if err := s.startAll(ctx, runs); err != nil {
+		return 0, err
+	}
+	lease, err := s.turns.Reap(ctx)
+	if err != nil {
 		return 0, err
 	}
 	if err := s.housekeep(ctx); err != nil {
@@ -292,10 +305,13 @@ func (s *Service) pass(ctx context.Context, runs *sync.WaitGroup) (time.Duration
 	}
 	var next int64
 	now := s.options.Now().UnixMilli()
-	err := s.store.View(ctx, func(tx sessile.ReadTx) (err error) {
+	err = s.store.View(ctx, func(tx sessile.ReadTx) (err error) {
 		next, err = tx.NextDue(now)
 		return err
 	})
+	if lease != 0 && (next == 0 || lease < next) {
+		next = lease
+	}
 	if err != nil || next == 0 {
 		return 0, err
 	}
@@ -312,11 +328,12 @@ func (s *Service) startAll(ctx context.Context, runs *sync.WaitGroup) error {
 
 // startSome starts runs that can start and reports whether there may be more.
 func (s *Service) startSome(ctx context.Context, runs *sync.WaitGroup) (more bool, err error) {
-	free := s.options.MaxConcurrent - s.working(sessile.RunKindSpawn)
+	spawns, all := s.working(sessile.RunKindSpawn)
+	free, limit := s.options.MaxConcurrent-spawns, startBatch+all // some of those that were taken may not have begun
 	var found []sessile.Run
 	now := s.options.Now().UnixMilli()
 	err = s.store.View(ctx, func(tx sessile.ReadTx) (err error) {
-		found, err = tx.StartableRuns(now, free > 0, startBatch)
+		found, err = tx.StartableRuns(now, free > 0, limit)
 		return err
 	})
 	if err != nil {
@@ -324,16 +341,13 @@ func (s *Service) startSome(ctx context.Context, runs *sync.WaitGroup) (more boo
 	}
 	for i := range found {
 		run := &found[i]
-		if run.Kind == sessile.RunKindSpawn {
-			if free <= 0 {
-				continue
-			}
-			free--
-		}
-		if !s.take(run) {
+		if run.Kind == sessile.RunKindSpawn && free <= 0 || !s.take(run) {
 			continue
 		}
-		more = len(found) == startBatch
+		if run.Kind == sessile.RunKindSpawn {
+			free--
+		}
+		more = len(found) == limit
 		runs.Go(func() { s.execute(ctx, run) })
 	}
 	return more, nil
@@ -350,7 +364,8 @@ func (s *Service) take(run *sessile.Run) bool {
 	return true
 }
 
-func (s *Service) working(kind string) (n int) {
+// working counts the runs that this process works on, those of a kind and all.
+func (s *Service) working(kind string) (n, all int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, one := range s.starting {
@@ -358,7 +373,7 @@ func (s *Service) working(kind string) (n int) {
 			n++
 		}
 	}
-	return n
+	return n, len(s.starting)
 }
 
 func (s *Service) execute(ctx context.Context, run *sessile.Run) {

@@ -75,6 +75,7 @@ type spawn struct {
 	SessionID string `json:"sessionId,omitzero"`
 	Quiet     bool   `json:"quiet,omitzero"` // nobody is to hear of its end
 	Archived  bool   `json:"archived,omitzero"`
+	Rowless   bool   `json:"rowless,omitzero"` // the requester had no session yet
 }
 
 // refusal ends a spawn that policy or bad input forbids.
@@ -205,6 +206,7 @@ func (s *Service) spawn(tx sessile.Tx, c Caller, r *SpawnRequest, key string, ke
 	w := &work{Spawn: &spawn{
 		Task: r.Task, TaskName: r.TaskName, Label: r.Label, Model: s.sessions.ModelOf(&child), Mode: mode, Delete: r.DeleteAfter,
 		Depth: p.depth, MaxDepth: s.options.MaxSpawnDepth, Channel: c.Channel, Cwd: r.Cwd, ACP: r.ACP, Note: note, SessionID: child.ID,
+		Rowless: !found,
 	}}
 	result := SpawnResult{Status: "accepted", ChildSessionKey: child.Key, Mode: mode, TaskName: r.TaskName, Note: note}
 	if kept != nil {

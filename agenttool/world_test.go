@@ -32,6 +32,43 @@ type settings struct {
 	sandboxed  []string // agents
 	turns      turn.Options
 	rest       bool // queued runs wait until somebody calls work
+	faults     *faults
+}
+
+// faults makes updates of a store fail; nil for none.
+type faults struct {
+	mu   sync.Mutex
+	left int
+}
+
+// next has that many of the next updates fail, as they do when too many wait.
+func (f *faults) next(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.left = n
+}
+
+func (f *faults) hit() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.left > 0 {
+		f.left--
+		return true
+	}
+	return false
+}
+
+// faultyStore is a store whose updates fail when faults say so.
+type faultyStore struct {
+	sessile.Store
+	faults *faults
+}
+
+func (s faultyStore) Update(ctx context.Context, fn func(tx sessile.Tx) error) error {
+	if s.faults.hit() {
+		return sessile.Errorf(sessile.CodeServerBusy, "too many writes are waiting")
+	}
+	return s.Store.Update(ctx, fn)
 }
 
 // world is everything that runs agents, over a real store, with a scripted model. It lives in a bubble of testing/synctest:
@@ -66,7 +103,11 @@ func (w *world) start() {
 	if w.store, err = sqlite.Open(w.Context(), w.path, sqlite.Options{}); err != nil {
 		w.Fatal(err)
 	}
-	cells := state.New(w.store, state.Options{})
+	var store sessile.Store = w.store
+	if w.settings.faults != nil {
+		store = faultyStore{w.store, w.settings.faults}
+	}
+	cells := state.New(store, state.Options{})
 	w.changes = changelog.New(w.store, changelog.Options{})
 	seen := session.Visibility{Level: session.ReadLevel("all"), CrossAgent: true}
 	if w.settings.visibility != nil {
@@ -82,7 +123,7 @@ func (w *world) start() {
 	}
 	policy := w.settings.policy
 	keys := session.Keys{}
-	w.sessions = session.New(w.store, cells, session.Options{
+	w.sessions = session.New(store, cells, session.Options{
 		Keys: keys, Visibility: seen, Announce: w.changes.Announce, Sandboxed: sandboxed,
 		Models: session.Models{Standard: "p/standard", Agents: map[string]string{}, Allowed: []string{"p/standard", "p/other"}},
 	})
@@ -92,13 +133,13 @@ func (w *world) start() {
 	}, agenttool.Options{Policy: policy, Normalize: keys.Normalize})
 	options := w.settings.turns
 	options.Announce, options.Tools = w.changes.Announce, agenttool.ForTurns(w.tools, sandboxed)
-	w.turns = turn.New(w.store, cells, w.model, options)
+	w.turns = turn.New(store, cells, w.model, options)
 	runs := w.settings.runs
-	runs.Announce = w.changes.Announce
+	runs.Announce, runs.News = w.changes.Announce, w.changes.Next
 	runs.Lacks = func(c session.Caller) []string {
 		return w.tools.Lacking(agenttool.Caller{Account: c.Account, SessionKey: &c.Key, Sandboxed: c.Sandboxed})
 	}
-	w.runs = agentrun.New(w.store, w.sessions, w.turns, runs)
+	w.runs = agentrun.New(store, w.sessions, w.turns, runs)
 	w.tools.Add(
 		agenttool.SessionsSend(w.runs), agenttool.SessionsSpawn(w.runs), agenttool.SessionsYield(), agenttool.Subagents(w.runs),
 	)

@@ -167,7 +167,7 @@ func (s *Service) DeleteKey(ctx context.Context, account, key string) error {
 		return tx.LeaveHome(account, stored)
 	})
 	if err == nil {
-		s.wakePurge()
+		s.deletedSome()
 	}
 	return err
 }
@@ -179,7 +179,7 @@ func (s *Service) ClearAll(ctx context.Context, account string) (deleted int, er
 	for {
 		cleared, more, err := s.clearSome(ctx, account)
 		if deleted += cleared; err != nil || !more {
-			s.wakePurge()
+			s.deletedSome()
 			return deleted, err
 		}
 	}

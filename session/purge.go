@@ -52,6 +52,12 @@ func (s *Service) waitForPurge(ctx context.Context, failed bool) bool {
 	return true
 }
 
+// deletedSome tells of deletions that were committed.
+func (s *Service) deletedSome() {
+	s.wakePurge()
+	s.options.Announce()
+}
+
 func (s *Service) wakePurge() {
 	select {
 	case s.deleted <- struct{}{}:

@@ -48,6 +48,8 @@ type Service struct {
 	cells   *state.Service
 	options Options
 	deleted chan struct{} // holds at most one signal: there is something to purge
+
+	removed func(tx sessile.Tx, gone *sessile.Session) error
 }
 
 // New makes a service. It does no IO.
@@ -76,7 +78,16 @@ func New(store sessile.Store, cells *state.Service, options Options) *Service {
 	if options.PurgeRetry == 0 {
 		options.PurgeRetry = time.Second
 	}
-	return &Service{store: store, cells: cells, options: options, deleted: make(chan struct{}, 1)}
+	return &Service{
+		store: store, cells: cells, options: options, deleted: make(chan struct{}, 1),
+		removed: func(sessile.Tx, *sessile.Session) error { return nil },
+	}
+}
+
+// Follow names who hears of sessions that are deleted, in the transaction that does it. It must be called before the first
+// deletion. After the commit Options.Announce is called.
+func (s *Service) Follow(removed func(tx sessile.Tx, gone *sessile.Session) error) {
+	s.removed = removed
 }
 
 // Create makes a session with its main branch (spec/governed-state.md, section 6). A session that is given no key gets
@@ -267,7 +278,7 @@ func (s *Service) Delete(ctx context.Context, account, id string) error {
 		return s.remove(tx, &row)
 	})
 	if err == nil {
-		s.wakePurge()
+		s.deletedSome()
 	}
 	return err
 }
@@ -283,7 +294,10 @@ func (s *Service) remove(tx sessile.Tx, row *sessile.Session) error {
 	if err := tx.ForgetEvents(row.Account, row.Key); err != nil {
 		return err
 	}
-	return tx.LeaveHome(row.Account, row.Key)
+	if err := tx.LeaveHome(row.Account, row.Key); err != nil {
+		return err
+	}
+	return s.removed(tx, row)
 }
 
 // checkIdle refuses a session with a running run.
@@ -344,7 +358,7 @@ func (s *Service) DeleteMany(ctx context.Context, account string, ids []string) 
 		return nil
 	})
 	if err == nil {
-		s.wakePurge()
+		s.deletedSome()
 	}
 	return results, err
 }

@@ -34,6 +34,7 @@ const (
 	sqlRunsInLane = `SELECT count(*) FROM run r WHERE r.status = 'running' AND r.kind = ?`
 	sqlDueRuns    = `SELECT ` + runColumns + ` FROM run r WHERE r.due_at <= ?1 AND r.status <> 'queued' ORDER BY r.due_at LIMIT ?2`
 	sqlNextDue    = `SELECT r.due_at FROM run r WHERE r.due_at > ?1 ORDER BY r.due_at LIMIT 1`
+	sqlFirstLease = `SELECT min(r.lease_until) FROM run r INDEXED BY run_running WHERE r.status = 'running'`
 	sqlOpenRuns   = `SELECT ` + runColumns + ` FROM run r WHERE r.account = (SELECT id FROM account WHERE name = ?1)
   AND r.requester = ?2 AND r.is_open = 1 ORDER BY r.id`
 	sqlOpenRun = `SELECT ` + runColumns + ` FROM run r INDEXED BY run_open_child WHERE r.account = (SELECT id FROM account WHERE name = ?1)
@@ -117,6 +118,11 @@ func (t *readTx) DueRuns(now int64, limit int) ([]sessile.Run, error) {
 
 func (t *readTx) NextDue(after int64) (at int64, err error) {
 	_, err = t.oneRow(sqlNextDue, func(r *sqliteconn.Rows) { at = r.Int64(0) }, after)
+	return at, err
+}
+
+func (t *readTx) FirstLease() (at int64, err error) {
+	_, err = t.oneRow(sqlFirstLease, func(r *sqliteconn.Rows) { at = r.Int64(0) })
 	return at, err
 }
 

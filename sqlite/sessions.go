@@ -71,8 +71,9 @@ var sqlPurgeState = []string{
 var sqlPurgeRest = []string{
 	`DELETE FROM message WHERE id IN (SELECT m.id FROM floor f JOIN content_page p ON p.floor = f.id JOIN message m ON m.page = p.id WHERE f.session = ?1 LIMIT ?2)`,
 	`DELETE FROM content_page WHERE id IN (SELECT p.id FROM floor f JOIN content_page p ON p.floor = f.id WHERE f.session = ?1 LIMIT ?2)`,
-	// What a child said is its requester's to see for a while yet.
-	`UPDATE run SET session = 0, branch = 0, floor = NULL WHERE id IN (SELECT id FROM run WHERE session = ?1 AND kind = 'spawn' LIMIT ?2)`,
+	// What a child said is its requester's to see for a while yet, and whoever queued a run is to hear that it came to nothing.
+	`UPDATE run SET session = 0, branch = 0, floor = NULL
+WHERE id IN (SELECT id FROM run WHERE session = ?1 AND (kind = 'spawn' OR status = 'queued') LIMIT ?2)`,
 	`DELETE FROM run WHERE id IN (SELECT id FROM run WHERE session = ?1 LIMIT ?2)`,
 	`DELETE FROM floor WHERE id IN (SELECT id FROM floor WHERE session = ?1 LIMIT ?2)`,
 	`DELETE FROM branch WHERE id IN (SELECT id FROM branch WHERE session = ?1 LIMIT ?2)`,

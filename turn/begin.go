@@ -168,7 +168,7 @@ func (s *Service) clearBranch(tx sessile.Tx, branch int64) (busy bool, err error
 	if holder.LeaseUntil > tx.Now() {
 		return true, nil
 	}
-	return false, s.lose(tx, &holder, sessile.RunTimeout, sessile.Errorf(sessile.CodeGenerationTimeout, "the turn gave no sign of life"))
+	return false, s.lose(tx, &holder, sessile.RunTimeout, errNoSign())
 }
 
 // takeBranch makes sure nobody else works on the branch.

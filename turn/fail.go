@@ -90,7 +90,7 @@ func (s *Service) giveUp(tx sessile.Tx, run *sessile.Run, status sessile.RunStat
 	if err := closeFloor(tx, run.Floor); err != nil {
 		return err
 	}
-	session, found, err := tx.SessionByRow(run.Session)
+	session, found, err := tx.SessionByKey(run.Account, run.SessionKey) // it may have been reset while the run waited
 	if err != nil {
 		return err
 	}
@@ -127,6 +127,51 @@ func (s *Service) lose(tx sessile.Tx, run *sessile.Run, status sessile.RunStatus
 	}
 	run.Status, run.Floor, run.DueAt, run.WaitsOn = sessile.RunQueued, 0, tx.Now()+s.options.ResumeDelay.Milliseconds(), 0
 	return tx.UpdateRun(run)
+}
+
+// Reap deals with every run whose lease ran out, as [Service.Recover] does: its end could not be stored, or its holder is gone.
+// It tells when the next lease ends, in milliseconds since 1970; 0 when nothing runs. Who starts queued runs calls it from time
+// to time, since they wait behind the branches that such runs hold.
+func (s *Service) Reap(ctx context.Context) (next int64, err error) {
+	first := func() error {
+		return s.store.View(ctx, func(tx sessile.ReadTx) (err error) {
+			next, err = tx.FirstLease()
+			return err
+		})
+	}
+	if err := first(); err != nil || next == 0 || next > s.now() {
+		return next, err
+	}
+	var lost []int64
+	err = s.store.Update(ctx, func(tx sessile.Tx) error {
+		lost = nil
+		runs, err := tx.RunningRuns(0)
+		if err != nil {
+			return err
+		}
+		for i := range runs {
+			if runs[i].LeaseUntil > tx.Now() {
+				continue
+			}
+			if err := s.lose(tx, &runs[i], sessile.RunTimeout, errNoSign()); err != nil {
+				return err
+			}
+			lost = append(lost, runs[i].Row)
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, row := range lost {
+		s.Interrupt(row)
+	}
+	s.follower.Settled(lost...)
+	return next, first()
+}
+
+func errNoSign() error {
+	return sessile.Errorf(sessile.CodeGenerationTimeout, "the turn gave no sign of life")
 }
 
 // Recover deals with every run that a crash left running (spec/governed-state.md, 1.2; spec/session-tools.md, 5.13): turns are

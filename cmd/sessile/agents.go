@@ -7,6 +7,7 @@ import (
 
 	"github.com/sessile-dev/sessile/agentrun"
 	"github.com/sessile-dev/sessile/agenttool"
+	"github.com/sessile-dev/sessile/changelog"
 	"github.com/sessile-dev/sessile/config"
 	"github.com/sessile-dev/sessile/session"
 )
@@ -72,7 +73,7 @@ func sandboxedOf(a config.Agents) func(agent string) bool {
 }
 
 // runsOf are the rules of runs that a configuration makes. Agents that name no workspace have one in the data directory.
-func runsOf(a config.Agents, policy func(c session.Caller) []string, dataDir string, announce func(), log *slog.Logger) agentrun.Options {
+func runsOf(a config.Agents, policy func(c session.Caller) []string, dataDir string, changes *changelog.Log, log *slog.Logger) agentrun.Options {
 	r := a.Runs
 	o := agentrun.Options{
 		Defaults: agentOf(r.Spawns), Agents: map[string]agentrun.Agent{},
@@ -83,7 +84,8 @@ func runsOf(a config.Agents, policy func(c session.Caller) []string, dataDir str
 			Enabled: r.Attachments.Enabled, MaxTotalBytes: r.Attachments.MaxTotalBytes, MaxFiles: r.Attachments.MaxFiles,
 			MaxFileBytes: r.Attachments.MaxFile,
 		},
-		Lacks: policy, Webhook: agentrun.Webhook{URL: a.Webhook.URL, Secret: a.Webhook.Secret.Reveal()}, Announce: announce, Logger: log,
+		Lacks: policy, Webhook: agentrun.Webhook{URL: a.Webhook.URL, Secret: a.Webhook.Secret.Reveal()}, Announce: changes.Announce,
+		News: changes.Next, Logger: log,
 	}
 	if r.ArchiveAfter == 0 {
 		o.ArchiveAfter = -time.Minute

@@ -81,7 +81,7 @@ func wire(ctx context.Context, store *sqlite.Store, settings *config.Loaded, acc
 	lacks := func(c session.Caller) []string {
 		return tools.Lacking(agenttool.Caller{Account: c.Account, SessionKey: &c.Key, Sandboxed: c.Sandboxed})
 	}
-	runs := agentrun.New(store, sessions, turns, runsOf(agents, lacks, dataDir(settings), changes.Announce, log))
+	runs := agentrun.New(store, sessions, turns, runsOf(agents, lacks, dataDir(settings), changes, log))
 	tools.Add(
 		agenttool.SessionsSend(runs), agenttool.SessionsSpawn(runs), agenttool.SessionsYield(), agenttool.Subagents(runs, agents.Runs.Actions...),
 	)
