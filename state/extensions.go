@@ -191,23 +191,28 @@ func (p *extensionPlace) findOnBranch(tx sessile.ReadTx, a ExtensionAddress) (er
 	return nil
 }
 
-// inheritedExtension is what a branch got at its fork: it was pointed at that by its first commit, and reads through the
-// floor it was registered from until then.
-func inheritedExtension(tx sessile.ReadTx, branch *sessile.Branch, plugin string) (sessile.ExtensionVersion, error) {
-	if branch.Based || branch.SourceFloor == 0 {
-		base, _, err := tx.ExtensionBase(branch.Row, plugin)
-		return base, err
+// inheritedExtension is what a branch got at its fork. Its first commit pointed it at that; until then it reads through the
+// floor it was registered from.
+func inheritedExtension(tx sessile.ReadTx, branch *sessile.Branch, plugin string) (v sessile.ExtensionVersion, err error) {
+	at := branch.Row
+	if branch.SourceFloor != 0 {
+		committed, err := tx.HasSnapshotFloor(branch.Row)
+		if err != nil {
+			return v, err
+		}
+		if !committed {
+			floor, _, err := tx.FloorByRow(branch.SourceFloor)
+			if err != nil {
+				return v, err
+			}
+			if own, found, err := tx.ExtensionAt(floor.Branch, plugin, floor.CommitSeq); err != nil || found && !own.Dropped {
+				return own, err
+			}
+			at = floor.Branch
+		}
 	}
-	floor, found, err := tx.FloorByRow(branch.SourceFloor)
-	if err != nil || !found {
-		return sessile.ExtensionVersion{}, err
-	}
-	own, found, err := tx.ExtensionAt(floor.Branch, plugin, floor.CommitSeq)
-	if err != nil || found && !own.Dropped {
-		return own, err
-	}
-	base, _, err := tx.ExtensionBase(floor.Branch, plugin)
-	return base, err
+	v, _, err = tx.ExtensionBase(at, plugin)
+	return v, err
 }
 
 func (e *Extensions) putEntry(tx sessile.Tx, place extensionPlace, plugin string, value jsontext.Value) (int64, error) {
