@@ -75,6 +75,8 @@ const (
 	CodeToolArgumentsInvalid Code = "tool_arguments_invalid"
 	CodeToolError            Code = "tool_error"
 
+	CodePreconditionFailed Code = "precondition_failed"
+
 	// What key-value state refuses; to callers of a tool all of these are tool_error.
 	CodeEntryTooLarge    Code = "entry_too_large"
 	CodeEntryLimit       Code = "entry_limit_exceeded"

@@ -30,6 +30,7 @@ type ReadTx interface {
 	WorldbookReader
 	APIKeyReader
 	EntryReader
+	ExtensionReader
 	EventReader
 	DeliveryReader
 }
@@ -46,6 +47,7 @@ type Tx interface {
 	WorldbookWriter
 	APIKeyWriter
 	EntryWriter
+	ExtensionWriter
 	EventWriter
 	DeliveryWriter
 
@@ -129,6 +131,27 @@ type EntryWriter interface {
 	ClearEntries(home int64, namespace string, now int64) (int64, error)
 }
 
+// ExtensionReader reads what extensions keep on branches.
+type ExtensionReader interface {
+	// ExtensionAt finds the newest version that was written on the branch up to a place in the log, dropped ones too.
+	ExtensionAt(branch int64, plugin string, at int64) (ExtensionVersion, bool, error)
+	// ExtensionBase finds what the branch was pointed at by [BranchWriter.LayBase].
+	ExtensionBase(branch int64, plugin string) (ExtensionVersion, bool, error)
+	// ExtensionShown reports whether a live floor of the branch committed at that place of the log or later.
+	ExtensionShown(branch, revision int64) (bool, error)
+	// HiddenExtensions lists, without values, what was written on the branch, has a successor and is what no live floor
+	// of the branch saw when it committed.
+	HiddenExtensions(branch int64) ([]ExtensionVersion, error)
+}
+
+// ExtensionWriter changes what extensions keep on branches.
+type ExtensionWriter interface {
+	// PutExtension adds a version under the next number of the log, which it fills in.
+	PutExtension(*ExtensionVersion) error
+	// RemoveExtension removes a version that was written on the branch. Branches that inherited the value keep it.
+	RemoveExtension(branch int64, plugin string, revision int64) error
+}
+
 // BranchReader finds branches. Deleted branches are not found.
 type BranchReader interface {
 	Branch(session int64, name string) (Branch, bool, error)
@@ -146,11 +169,12 @@ type BranchWriter interface {
 	AddBranch(*Branch) error
 	// RegisterBranch sets the source floor of a branch.
 	RegisterBranch(branch, sourceFloor int64) error
-	// DeleteBranch turns the branch into a tombstone without heads, and its floors too; their content goes as far as
-	// no live floor descends from them. It tells how many floors that were.
+	// DeleteBranch turns the branch into a tombstone without heads and without what extensions keep on it, and its floors
+	// too; their content goes as far as no live floor descends from them. It tells how many floors that were.
 	DeleteBranch(session, branch int64) (floors int, err error)
-	// LayBase points the branch at everything the floor's snapshot shows and sets ForkSeq to its CommitSeq. What the
-	// branch inherited before is forgotten; its own heads stay.
+	// LayBase points the branch at everything the floor's snapshot shows and sets ForkSeq to its CommitSeq; of what
+	// extensions keep, at what the floor's branch showed then. What the branch inherited before is forgotten; its own heads
+	// stay.
 	LayBase(branch int64, from *Floor) error
 }
 

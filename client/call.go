@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -20,7 +21,8 @@ type request struct {
 	method string
 	path   []string // its parts, not escaped
 	query  url.Values
-	body   any // nil for none
+	header http.Header // further ones
+	body   any         // nil for none
 
 	problem error // why it is not worth sending
 }
@@ -95,7 +97,7 @@ func (c *Client) send(ctx context.Context, r request) (*envelope, error) {
 		return nil, err
 	}
 	return again(ctx, c, r.method, func() (*envelope, time.Duration, error) {
-		return c.try(ctx, r.method, target, body)
+		return c.try(ctx, r, target, body)
 	})
 }
 
@@ -174,8 +176,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // try sends a request once. pause is how long the server asks to wait before the next.
-func (c *Client) try(ctx context.Context, method, target string, body []byte) (answer *envelope, pause time.Duration, err error) {
-	response, err := c.do(ctx, method, target, body, "application/json")
+func (c *Client) try(ctx context.Context, r request, target string, body []byte) (answer *envelope, pause time.Duration, err error) {
+	response, err := c.do(ctx, r, target, body, "application/json")
 	if err != nil {
 		return nil, 0, err
 	}
@@ -185,18 +187,17 @@ func (c *Client) try(ctx context.Context, method, target string, body []byte) (a
 }
 
 // do sends a request and returns an answer whose body is still to be read.
-func (c *Client) do(ctx context.Context, method, target string, body []byte, accept string) (*http.Response, error) {
+func (c *Client) do(ctx context.Context, asked request, target string, body []byte, accept string) (*http.Response, error) {
 	var content io.Reader
 	if body != nil {
 		content = bytes.NewReader(body)
 	}
-	r, err := http.NewRequestWithContext(ctx, method, target, content)
+	r, err := http.NewRequestWithContext(ctx, asked.method, target, content)
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
-	for name, values := range c.header {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, c.header)
+	maps.Copy(r.Header, asked.header)
 	r.Header.Set("Accept", accept)
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")

@@ -118,6 +118,35 @@ func steps() []step {
 			return s, err
 		}},
 
+		{"PutExtension", "PUT /sessions/{session}/extensions/{plugin}", func(ctx context.Context, w *world) (any, error) {
+			return w.PutExtension(ctx, w.session, client.Extension{Plugin: "todo"}, jsontext.Value(tricky), client.Condition{Missing: true})
+		}},
+		{"PutExtension", "PUT /sessions/{session}/extensions/{plugin}", func(ctx context.Context, w *world) (any, error) {
+			on := client.Extension{Plugin: ".", BranchID: "x y/z?#%ü"}
+			first, err := w.PutExtension(ctx, w.session, on, jsontext.Value(`1`), client.Condition{})
+			if err != nil {
+				return nil, err
+			}
+			_, err = w.PutExtension(ctx, w.session, on, jsontext.Value(`2`), client.Condition{Revision: first.Revision + 1})
+			if sessile.CodeOf(err) != sessile.CodePreconditionFailed {
+				return nil, sessile.Errorf("condition", "%v", err)
+			}
+			return w.PutExtension(ctx, w.session, on, jsontext.Value(`null`), client.Condition{Revision: first.Revision})
+		}},
+		{"GetExtension", "GET /sessions/{session}/extensions/{plugin}", func(ctx context.Context, w *world) (any, error) {
+			return w.GetExtension(ctx, w.session, client.Extension{Plugin: "todo"})
+		}},
+		{"GetExtension", "GET /sessions/{session}/extensions/{plugin}", func(ctx context.Context, w *world) (any, error) {
+			return w.GetExtension(ctx, w.session, client.Extension{Plugin: ".", BranchID: "x y/z?#%ü"})
+		}},
+		{"DeleteExtension", "DELETE /sessions/{session}/extensions/{plugin}", func(ctx context.Context, w *world) (any, error) {
+			_, err := w.DeleteExtension(ctx, w.session, client.Extension{Plugin: "todo"}, client.Condition{Missing: true})
+			if sessile.CodeOf(err) != sessile.CodePreconditionFailed {
+				return nil, sessile.Errorf("condition", "%v", err)
+			}
+			return w.DeleteExtension(ctx, w.session, client.Extension{Plugin: "todo"}, client.Condition{Exists: true})
+		}},
+
 		{"RegisterNamespace", "POST /sessions/{session}/state/namespaces", func(ctx context.Context, w *world) (any, error) {
 			return w.RegisterNamespace(ctx, w.session, client.Registration{
 				Namespace: "bond_log", LogicalOwnerType: "plugin", LogicalOwnerID: "@guild/bonds",

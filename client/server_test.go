@@ -26,12 +26,13 @@ import (
 func newHandler(store sessile.Store) (http.Handler, *agentrun.Service) {
 	cells := state.New(store, state.Options{})
 	sessions := session.New(store, cells, session.Options{Visibility: session.Visibility{Level: session.ReadLevel("agent")}})
-	tools := agenttool.New([]agenttool.Tool{agenttool.SessionState(state.NewEntries(store, state.EntryOptions{}))}, agenttool.Options{})
+	entries := state.NewEntries(store, state.EntryOptions{})
+	tools := agenttool.New([]agenttool.Tool{agenttool.SessionState(entries)}, agenttool.Options{})
 	turns := turn.New(store, cells, echo.New(), turn.Options{})
 	runs := agentrun.New(store, sessions, turns, agentrun.Options{})
 	tools.Add(agenttool.SessionsSend(runs), agenttool.SessionsSpawn(runs))
 	return httpapi.New(httpapi.Options{
-		Runs:   runs,
+		Runs: runs, Extensions: state.NewExtensions(store, entries),
 		States: cells, Observation: cells, Worldbooks: sessions, Keys: auth.NewKeys(store), Sessions: sessions, Branches: sessions, Floors: sessions, Turns: turns, Tools: tools, Changes: changelog.New(store, changelog.Options{}),
 		Version: httpapi.Version{Version: "1.2.3", Commit: "abc", Go: "go1.26", Schema: 1},
 	}), runs

@@ -107,13 +107,13 @@ func (c *Client) stream(ctx context.Context, r request) (*http.Response, error) 
 		return nil, err
 	}
 	return again(ctx, c, r.method, func() (*http.Response, time.Duration, error) {
-		return c.tryStream(ctx, r.method, target, body)
+		return c.tryStream(ctx, r, target, body)
 	})
 }
 
 // tryStream sends a request once. An answer that is no stream is read and becomes an error.
-func (c *Client) tryStream(ctx context.Context, method, target string, body []byte) (*http.Response, time.Duration, error) {
-	response, err := c.do(ctx, method, target, body, "text/event-stream")
+func (c *Client) tryStream(ctx context.Context, r request, target string, body []byte) (*http.Response, time.Duration, error) {
+	response, err := c.do(ctx, r, target, body, "text/event-stream")
 	if err != nil {
 		return nil, 0, err
 	}

@@ -70,6 +70,8 @@ var statuses = map[sessile.Code]int{
 	sessile.CodeNoUserMessage:          http.StatusNotFound,
 	sessile.CodeSessionKeyTaken:        http.StatusConflict,
 
+	sessile.CodePreconditionFailed: http.StatusPreconditionFailed,
+
 	sessile.CodeToolNotFound:         http.StatusNotFound,
 	sessile.CodeToolArgumentsInvalid: http.StatusBadRequest,
 	sessile.CodeToolError:            http.StatusBadRequest,

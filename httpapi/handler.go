@@ -32,6 +32,7 @@ type Options struct {
 	Tools       Tools
 	Changes     Changes
 	Runs        Runs
+	Extensions  Extensions
 
 	// MCP serves the tools over the Model Context Protocol; default: nobody does, and its path does not exist.
 	MCP MCP
@@ -71,6 +72,7 @@ type Handler struct {
 	tools       Tools
 	changes     Changes
 	runs        Runs
+	extensions  Extensions
 	mcp         MCP
 	accounts    Accounts
 
@@ -93,7 +95,7 @@ var _ http.Handler = (*Handler)(nil)
 // New makes a handler. It does no IO.
 func New(o Options) *Handler {
 	h := &Handler{
-		states: o.States, observation: o.Observation, worldbooks: o.Worldbooks, keys: o.Keys, sessions: o.Sessions, branches: o.Branches, floors: o.Floors, turns: o.Turns, tools: o.Tools, changes: o.Changes, runs: o.Runs, mcp: o.MCP,
+		states: o.States, observation: o.Observation, worldbooks: o.Worldbooks, keys: o.Keys, sessions: o.Sessions, branches: o.Branches, floors: o.Floors, turns: o.Turns, tools: o.Tools, changes: o.Changes, runs: o.Runs, extensions: o.Extensions, mcp: o.MCP,
 		accounts:   o.Accounts,
 		clientData: !o.DisableClientData,
 		checksHost: o.CheckHost,

@@ -28,7 +28,7 @@ func withoutObjects() map[string]string {
 	}
 }
 
-// probes stand in the order of httpapi.Routes.
+// probes stand in the order of httpapi.Routes; what makes a name mean something comes last.
 func probes() []probe {
 	const (
 		write = `{"branch_id":"main","namespace":"{namespace}","slot":"mood","value":1}`
@@ -93,6 +93,12 @@ func probes() []probe {
 		{route: "POST /sessions/{session}/fork", body: `{"state":"copy"}`, status: 201},
 		{route: "PUT /sessions/{session}/goal", body: `{"objective":"x"}`},
 		{route: "DELETE /sessions/{session}/goal"},
+		{route: "GET /sessions/{session}/extensions/{plugin}"},
+		{route: "GET /sessions/{session}/extensions/{plugin}", path: "?scope=branch&branch_id={branch}"},
+		{route: "DELETE /sessions/{session}/extensions/{plugin}"},
+		{route: "DELETE /sessions/{session}/extensions/{plugin}", path: "?scope=branch&branch_id={branch}"},
+		{route: "PUT /sessions/{session}/extensions/{plugin}", body: `{"value":1}`},
+		{route: "PUT /sessions/{session}/extensions/{plugin}", path: "?scope=branch&branch_id={branch}", body: `{"value":1}`},
 		{route: "GET /sessions/{session}/events"},
 		{route: "GET /sessions/{session}/notices"},
 		{route: "POST /sessions/{session}/notices/ack", body: `{"ids":["ntc_1"]}`},

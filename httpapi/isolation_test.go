@@ -80,11 +80,13 @@ func (h *houses) world(account string) world {
 	h.Helper()
 	h.made++
 	own := func(name string) string { return fmt.Sprintf("%s%d", name, h.made) }
-	w := world{"namespace": own("space"), "slot": own("slot"), "branch": own("branch")}
+	w := world{"namespace": own("space"), "slot": own("slot"), "branch": own("branch"), "plugin": own("plugin")}
 	w["worldbook"] = h.data(account, "POST", "/worldbooks", `{"name":"book","book":{"entries":[]}}`, "id")
 	w["session"] = h.data(account, "POST", "/sessions", `{"title":"private","worldbook_profile_id":"`+w["worldbook"]+`"}`, "id")
 	base := "/sessions/" + w["session"]
 	w["target"] = h.data(account, "POST", "/sessions", `{}`, "key")
+	h.data(account, "PUT", base+"/extensions/"+w["plugin"], `{"value":"private"}`)
+	h.data(account, "PUT", base+"/extensions/"+w["plugin"]+"?scope=branch", `{"value":"private"}`)
 	h.data(account, "POST", base+"/state/namespaces", `{"namespace":"`+w["namespace"]+`","logical_owner_type":"app","logical_owner_id":"x"}`)
 	turn := `{"message":"private words","session_state_writes":[{"namespace":"` + w["namespace"] + `","slot":"` + w["slot"] + `","value":"private"}]}`
 	w["parent"] = h.data(account, "POST", base+"/respond", turn, "floor_id")
@@ -203,6 +205,9 @@ func one(names []string) (sets [][]string) {
 	return sets
 }
 
+// revision is another one with each write.
+var revision = regexp.MustCompile(`"revision":[0-9]+`)
+
 // compare asks as the owner of own, with some of the objects taken from elsewhere, and with none there.
 func (p probe) compare(t *testing.T, h *houses, own, elsewhere world, foreign []string, what string) {
 	t.Helper()
@@ -215,7 +220,7 @@ func (p probe) compare(t *testing.T, h *houses, own, elsewhere world, foreign []
 		for _, name := range foreign { // what the caller itself said
 			answer = strings.ReplaceAll(answer, w[name], "("+name+")")
 		}
-		return fmt.Sprintf("%d %s", status, answer)
+		return fmt.Sprintf("%d %s", status, revision.ReplaceAllString(answer, "(revision)"))
 	}
 	got := ask(func(name string) string { return elsewhere[name] })
 	want := ask(missing)
@@ -233,6 +238,7 @@ func (h *houses) fingerprint(account string, w world) string {
 		"/sessions/{session}/state/namespaces", "/sessions/{session}/state/resolve?branch_id=main",
 		"/sessions/{session}/state/resolve?branch_id={branch}", "/sessions/{session}/session-state/mutations",
 		"/runs", "/deliveries", "/sessions/{session}/session-state/live", "/sessions/{session}/state/floors/{floor}/snapshot",
+		"/sessions/{session}/extensions/{plugin}", "/sessions/{session}/extensions/{plugin}?scope=branch&branch_id={branch}",
 	} {
 		status, answer := probe{route: "GET " + target}.fill(h, account, w)
 		fmt.Fprintf(&all, "%s: %d %s\n", target, status, answer)

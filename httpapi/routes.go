@@ -91,6 +91,11 @@ func Routes() []Route {
 		{Method: http.MethodPut, Path: "/sessions/{session}/goal", body: requiredBody, handle: (*Handler).setGoal},
 		{Method: http.MethodDelete, Path: "/sessions/{session}/goal", handle: (*Handler).clearGoal},
 
+		// What extensions keep: conformance/WIRE.md, "Sessions".
+		{Method: http.MethodGet, Path: "/sessions/{session}/extensions/{plugin}", handle: (*Handler).getExtension},
+		{Method: http.MethodPut, Path: "/sessions/{session}/extensions/{plugin}", body: requiredBody, handle: (*Handler).putExtension},
+		{Method: http.MethodDelete, Path: "/sessions/{session}/extensions/{plugin}", handle: (*Handler).deleteExtension},
+
 		// Changes, and who sees whom: design.md, section 5, and conformance/WIRE.md.
 		{Method: http.MethodGet, Path: "/sessions/{session}/events", handle: (*Handler).listChanges},
 		{Method: http.MethodGet, Path: "/sessions/{session}/notices", handle: (*Handler).listNotices},

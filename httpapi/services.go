@@ -26,6 +26,13 @@ type States interface {
 	Mutation(ctx context.Context, account, sessionID, mutationID string) (state.Mutation, error)
 }
 
+// Extensions are the use cases of what extensions keep.
+type Extensions interface {
+	Get(ctx context.Context, account string, a state.ExtensionAddress) (state.ExtensionValue, error)
+	Put(ctx context.Context, account string, a state.ExtensionAddress, value jsontext.Value, p state.Precondition) (state.ExtensionValue, error)
+	Delete(ctx context.Context, account string, a state.ExtensionAddress, p state.Precondition) (bool, error)
+}
+
 // Sessions are the use cases around sessions.
 type Sessions interface {
 	Create(ctx context.Context, account string, n session.NewSession) (session.Session, error)

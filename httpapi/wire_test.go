@@ -71,7 +71,9 @@ func newServer(t testing.TB, options httpapi.Options) *server {
 		Announce: changes.Announce, Visibility: session.Visibility{Level: session.ReadLevel("agent")},
 	})
 	options.Changes = changes
-	tools := agenttool.New([]agenttool.Tool{agenttool.SessionState(state.NewEntries(store, state.EntryOptions{}))}, agenttool.Options{})
+	entries := state.NewEntries(store, state.EntryOptions{})
+	options.Extensions = state.NewExtensions(store, entries)
+	tools := agenttool.New([]agenttool.Tool{agenttool.SessionState(entries)}, agenttool.Options{})
 	turns := turn.New(store, cells, echo.New(), turn.Options{StateDisabled: options.DisableClientData, Announce: changes.Announce})
 	runs := agentrun.New(store, sessions, turns, agentrun.Options{Announce: changes.Announce})
 	tools.Add(agenttool.SessionsSend(runs), agenttool.SessionsSpawn(runs))
@@ -198,7 +200,7 @@ func parseRequest(t *testing.T, text string) *http.Request {
 func showAnswer(w *httptest.ResponseRecorder) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "=> %d\n", w.Code)
-	for _, name := range []string{"Allow", "Retry-After", "Location"} {
+	for _, name := range []string{"Allow", "Retry-After", "Location", "ETag"} {
 		if value := w.Header().Get(name); value != "" {
 			fmt.Fprintf(&b, "%s: %s\n", name, value)
 		}

@@ -20,6 +20,7 @@ const owner = "owner"
 // stage is a store with the services over it. Its clock moves by a millisecond with every transaction.
 type stage struct {
 	*testing.T
+	path     string
 	store    *sqlite.Store
 	cells    *state.Service
 	sessions *session.Service
@@ -28,10 +29,10 @@ type stage struct {
 }
 
 func newStage(t *testing.T) *stage {
-	s := &stage{T: t}
+	s := &stage{T: t, path: filepath.Join(t.TempDir(), "session.db")}
 	s.clock.Store(1_700_000_000_000)
 	var err error
-	s.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "session.db"), sqlite.Options{
+	s.store, err = sqlite.Open(t.Context(), s.path, sqlite.Options{
 		Clock: func() time.Time { return time.UnixMilli(s.clock.Add(1)) },
 	})
 	s.must(err)

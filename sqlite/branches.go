@@ -126,7 +126,7 @@ func (t *tx) DeleteBranch(session, branch int64) (floors int, err error) {
 		}
 	}
 	t.forget = true
-	return floors, nil
+	return floors, t.forgetExtensions(branch, true)
 }
 
 func (t *tx) LayBase(branch int64, from *sessile.Floor) error {
@@ -153,6 +153,9 @@ func (t *tx) LayBase(branch int64, from *sessile.Floor) error {
 		statement = sqlLayPlainBase
 	}
 	if err := t.conn.Exec(statement, from.Session, at.Branch, at.After, at.At, at.Floor, branch); err != nil {
+		return err
+	}
+	if err := t.layExtensions(branch, from); err != nil {
 		return err
 	}
 	return t.conn.Exec(sqlSetBased, from.CommitSeq, t.now, branch)

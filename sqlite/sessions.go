@@ -247,9 +247,9 @@ func (t *tx) purgeSession(limit int64) (found bool, removed int64, err error) {
 	if err := t.conn.Exec(sqlSaveSeq, t.writer.lastSeq); err != nil {
 		return true, 0, err
 	}
-	steps := sqlPurgeState
+	steps := slices.Concat(sqlPurgeState, sqlPurgeExtensions)
 	if all {
-		steps = slices.Concat(sqlPurgeState, sqlPurgeRest)
+		steps = append(steps, sqlPurgeRest...)
 	}
 	for _, step := range steps {
 		if err := t.conn.Exec(step, session, limit-removed); err != nil {

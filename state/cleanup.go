@@ -2,8 +2,8 @@ package state
 
 import "github.com/sessile-dev/sessile"
 
-// DeleteFloor removes a floor and its snapshot and frees the versions that only it showed. Heads that came from it
-// stay (spec/governed-state.md, section 6).
+// DeleteFloor removes a floor and its snapshot and frees the versions that only it showed, those of extensions too. Heads
+// that came from it stay (spec/governed-state.md, section 6).
 func (s *Service) DeleteFloor(tx sessile.Tx, session *sessile.Session, floor *sessile.Floor) error {
 	kept := newRetention(session.AccountRow)
 	if floor.HasSnapshot() {
@@ -19,8 +19,10 @@ func (s *Service) DeleteFloor(tx sessile.Tx, session *sessile.Session, floor *se
 	if err := tx.DeleteFloor(session.Row, floor.Row); err != nil {
 		return err
 	}
-	_, err := kept.settle(tx)
-	return err
+	if _, err := kept.settle(tx); err != nil {
+		return err
+	}
+	return forgetExtensions(tx, floor.Branch)
 }
 
 // DeleteBranch removes the heads of a branch and the snapshots of its floors, frees what only they kept, and tells how

@@ -12,6 +12,9 @@
 // Other use cases take part in a transaction of their own: a turn checks its writes with [Service.CheckTurnWrites] and
 // commits its floor with [Service.CommitFloor]; deletions go through [Service.DeleteFloor] and [Service.DeleteBranch].
 //
+// [Entries] and [Extensions] are the ungoverned uses: texts of agents under a session's key, and one value of each extension for
+// a session or for a branch.
+//
 // Names and values are expected to be valid when they arrive here; [ValidNamespace] and its neighbours say what valid
 // means, and [NormalizeValue] makes a value that may be stored.
 package state

@@ -34,6 +34,7 @@ type commands struct {
 	Floors     floorsCommand     `cmd:"" help:"List and show floors."`
 	Turn       turnCommand       `cmd:"" help:"Run one turn."`
 	Ext        extCommand        `cmd:"" help:"Look at and repair what extensions of the coding agent Pi keep."`
+	Extensions extensionsCommand `cmd:"" help:"Read and write what extensions keep on a server."`
 	KV         kvCommand         `cmd:"" name:"kv" help:"Read and write what agents keep by the tool session_state."`
 	Tools      toolsCommand      `cmd:"" help:"List and call the tools of agents."`
 	Runs       runsCommand       `cmd:"" help:"List, follow and cancel what agents do for one another."`

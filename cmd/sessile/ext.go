@@ -30,6 +30,7 @@ type extCommand struct {
 	Purge        extPurge        `cmd:"" help:"Delete what is kept of them."`
 	Backup       extBackup       `cmd:"" help:"Copy the state file while others use it."`
 	Merge        extMerge        `cmd:"" help:"Take over the values of another state file."`
+	Import       extImport       `cmd:"" help:"Load the values into a server, as sessions with branches."`
 	Check        extCheck        `cmd:"" help:"Look the state file through for damage."`
 	ForceRefresh extForceRefresh `cmd:"" help:"Take away the lock of a session; asks if its holder is alive."`
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +31,7 @@ type piView struct {
 	entries []extstate.Entry
 	file    string // of the session; empty if the view comes from elsewhere
 	given   bool   // the leaf was named, not taken from the end of the file
+	title   string // the name of the session, else what was said first, if its file was read
 }
 
 func (v *piView) SessionID() string { return v.session }
@@ -197,7 +199,7 @@ func (s *extSession) viewOfFile(file string, to streams) (*piView, error) {
 	if more := read.FaultCount - len(read.Faults); more > 0 {
 		fmt.Fprintf(to.err, "warning: %d more\n", more)
 	}
-	v := &piView{session: read.SessionID(), file: file, entries: make([]extstate.Entry, 0, read.Len())}
+	v := &piView{session: read.SessionID(), file: file, title: cmp.Or(read.Name, read.FirstMessage), entries: make([]extstate.Entry, 0, read.Len())}
 	for e := range read.All() {
 		entry := extstate.Entry{ID: e.ID}
 		if e.HasParent {

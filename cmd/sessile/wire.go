@@ -99,6 +99,7 @@ func wire(ctx context.Context, store *sqlite.Store, settings *config.Loaded, acc
 		Sessions:          sessions,
 		Changes:           changes,
 		Runs:              runs,
+		Extensions:        state.NewExtensions(store, entries),
 		Branches:          sessions,
 		Floors:            sessions,
 		Turns:             turns,
