@@ -337,7 +337,9 @@ func TestEndlessMessages(t *testing.T) {
 		w := newWorld(t, agents())
 		w.session(asker)
 		w.session(helper)
-		to := func(key string) reply { return calls("sessions_send", `{"sessionKey":"`+key+`","message":"and you?","timeoutSeconds":0}`) }
+		to := func(key string) reply {
+			return calls("sessions_send", `{"sessionKey":"`+key+`","message":"and you?","timeoutSeconds":0}`)
+		}
 		turns := func(key string) (list []reply) {
 			for range 500 {
 				list = append(list, to(key), says("NO_REPLY"))
@@ -373,4 +375,26 @@ func countOf(text, part string) (n int) {
 		}
 	}
 	return n
+}
+
+func TestResetWhileQueued(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, agents())
+		w.session(asker)
+		row := w.session(helper)
+		w.model.when("hello", after(time.Minute, says("hi")))
+		w.model.when("wait", hangs(), says("pong"))
+		a := w.call(asker, "sessions_send", `{"sessionKey":"`+helper+`","message":"wait","timeoutSeconds":0}`)
+		w.settle()
+		w.restart() // it is due in five seconds
+		if _, err := w.sessions.Reset(t.Context(), account, row.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.respond(helper, "hello"); err != nil {
+			t.Fatal(err)
+		}
+		w.settle()
+		d := w.run(a.text("runId"))
+		w.equal("run", string(d.Status)+" "+d.Result, "succeeded pong")
+	})
 }
