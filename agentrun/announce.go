@@ -360,29 +360,3 @@ func (s *Service) handOver(tx sessile.Tx, to *sessile.Session) error {
 	}
 	return nil
 }
-
-// finish ends the life of a child whose result is settled: its session is deleted, or archived later (5.12).
-func (s *Service) finish(tx sessile.Tx, r *sessile.Run, w *work) error {
-	r.DueAt = 0
-	if w.Spawn.Delete && w.Spawn.Mode == modeRun {
-		child, found, err := tx.SessionByKey(r.Account, r.SessionKey)
-		if err != nil {
-			return err
-		}
-		if found {
-			if err := tx.UpdateRun(r); err != nil {
-				return err
-			}
-			if err := s.sessions.Remove(tx, &child); err != nil && sessile.CodeOf(err) != sessile.CodeActiveRunInProgress {
-				return err
-			}
-		}
-	}
-	if s.options.ArchiveAfter > 0 && w.Spawn.Mode == modeRun && !w.Spawn.Archived {
-		r.DueAt = tx.Now() + s.options.ArchiveAfter.Milliseconds()
-	}
-	return tx.UpdateRun(r)
-}
-
-// dueBatch bounds how many rows one transaction of the housekeeping touches.
-const dueBatch = 100

@@ -1,6 +1,7 @@
 package agentrun
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -18,6 +19,9 @@ type Attachments struct {
 	MaxTotalBytes int64 // default 5 MiB
 	MaxFiles      int   // default 50
 	MaxFileBytes  int64 // default 1 MiB
+	// RetainWithKept leaves the files of a child where they are as long as its session is kept; default they are removed when
+	// its result has settled.
+	RetainWithKept bool
 }
 
 func (a Attachments) withDefaults() Attachments {
@@ -71,10 +75,28 @@ func (a *attached) discard() {
 const attachmentDir = ".sessile/attachments"
 
 // keepAttachments checks the files and writes them below the workspace of the child's agent; nil for none. They are written
-// before the child is stored, so that no child ever waits for files that are not there.
-func (s *Service) keepAttachments(c Caller, r *SpawnRequest) (*attached, error) {
+// before the child is stored, so that no child ever waits for files that are not there, and behind all other checks (5.3).
+func (s *Service) keepAttachments(ctx context.Context, c Caller, r *SpawnRequest) (*attached, error) {
 	if len(r.Attachments) == 0 {
 		return nil, nil
+	}
+	err := s.store.View(ctx, func(tx sessile.ReadTx) error {
+		if _, found, err := s.earlier(tx, c, r); err != nil || found {
+			return err
+		}
+		caller, found, err := tx.SessionByKey(c.Account, c.Key)
+		if err != nil {
+			return err
+		}
+		row := &caller
+		if !found {
+			row = nil
+		}
+		_, err = s.check(tx, c, row, r)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	limits := s.options.Attachments.withDefaults()
 	if !limits.Enabled {

@@ -157,7 +157,9 @@ func newestRuns(tx sessile.ReadTx, account, key string) ([]*listedChild, error) 
 		if c == nil {
 			continue // a session that it sent to, no child
 		}
-		c.newest = newest[key]
+		if c.newest = newest[key]; c.child.Open {
+			c.newest = c.child // what it is active with counts more than what it was told meanwhile
+		}
 		if c.open, err = tx.OpenRuns(account, key); err != nil {
 			return nil, err
 		}
@@ -207,7 +209,7 @@ func (c *listedChild) show(now int64, pending int) Subagent {
 	}
 	one := Subagent{
 		RunID: r.ID, SessionKey: c.child.SessionKey, TaskName: c.spawn.TaskName, Label: shorten(label, maxShownLabel),
-		Task: shorten(c.spawn.Task, maxShownTask), Status: statusWord(r, pending), PendingDescendants: pending, Runtime: runtimeText(runtime),
+		Task: shorten(c.spawn.Task, maxShownTask), Status: statusWord(r, pending, c.child.Open), PendingDescendants: pending, Runtime: runtimeText(runtime),
 		RuntimeMS: runtime, Model: c.spawn.Model, TotalTokens: c.spawn.InTokens + c.spawn.OutTokens, StartedAt: started, EndedAt: r.EndedAt,
 		Delivery: string(c.child.Delivery),
 	}
@@ -220,12 +222,14 @@ func (c *listedChild) show(now int64, pending int) Subagent {
 	return one
 }
 
-func statusWord(r *sessile.Run, pending int) string {
-	if r.Status.Ended() && pending > 0 || r.Status == sessile.RunPaused {
-		if pending == 1 {
-			return "active (waiting on 1 child)"
-		}
+func statusWord(r *sessile.Run, pending int, open bool) string {
+	switch waits := r.Status.Ended() || r.Status == sessile.RunPaused; {
+	case waits && pending == 1:
+		return "active (waiting on 1 child)"
+	case waits && pending > 1:
 		return fmt.Sprintf("active (waiting on %d children)", pending)
+	case waits && open: // its children have ended, and it is about to hear of them
+		return "running"
 	}
 	switch r.Status {
 	case sessile.RunQueued, sessile.RunRunning:

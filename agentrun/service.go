@@ -391,5 +391,7 @@ func (s *Service) execute(ctx context.Context, run *sessile.Run) {
 		s.options.Logger.Warn("a run could not be started", "run", run.ID, "error", err)
 		s.stumbled.Store(true)
 		s.changed.ring()
+	case err == nil:
+		s.changed.ring() // whoever came before it may be gone already, and passed it over as taken
 	}
 }

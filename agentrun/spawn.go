@@ -76,6 +76,9 @@ type spawn struct {
 	Quiet     bool   `json:"quiet,omitzero"` // nobody is to hear of its end
 	Archived  bool   `json:"archived,omitzero"`
 	Rowless   bool   `json:"rowless,omitzero"` // the requester had no session yet
+	Files     string `json:"files,omitzero"`   // folder of the attachments until they are removed
+	DropFiles bool   `json:"dropFiles,omitzero"`
+	MountPath string `json:"mountPath,omitzero"`
 }
 
 // refusal ends a spawn that policy or bad input forbids.
@@ -128,14 +131,14 @@ type plan struct {
 func (s *Service) Spawn(ctx context.Context, c Caller, r SpawnRequest) (result SpawnResult, err error) {
 	key := s.childKey(&r, c)
 	c.lacks = s.options.Lacks(c.Caller)
-	kept, err := s.keepAttachments(c, &r)
+	kept, err := s.keepAttachments(ctx, c, &r)
 	if err == nil {
 		err = s.store.Update(ctx, func(tx sessile.Tx) (err error) {
 			result, err = s.spawn(tx, c, &r, key, kept)
 			return err
 		})
 	}
-	if err != nil || result.Attachments == nil { // refused, or an earlier request with the same key made the child
+	if err != nil || kept != nil && result.Attachments != &kept.receipt { // refused, or an earlier request made the child
 		kept.discard()
 	}
 	if no, ok := err.(*refusal); ok { //nolint:errorlint // it is ours and wrapped by nobody
@@ -167,18 +170,28 @@ func idempotentID(c Caller, key string) string {
 	return sessile.PrefixRun + hex.EncodeToString(sum[:13])
 }
 
+// earlier finds the run that an earlier request with the same idempotency key made. Without one, the run has the id that it is to
+// get; "" for any.
+func (s *Service) earlier(tx sessile.ReadTx, c Caller, r *SpawnRequest) (first sessile.Run, found bool, err error) {
+	if r.IdempotencyKey == "" {
+		return first, false, nil
+	}
+	id := idempotentID(c, r.IdempotencyKey)
+	first, found, err = tx.Run(c.Account, id)
+	first.ID = id
+	return first, found, err
+}
+
 func (s *Service) spawn(tx sessile.Tx, c Caller, r *SpawnRequest, key string, kept *attached) (SpawnResult, error) {
 	run := sessile.Run{Kind: sessile.RunKindSpawn, Requester: c.Key, Parent: c.RunID, Open: true}
-	if r.IdempotencyKey != "" {
-		run.ID = idempotentID(c, r.IdempotencyKey)
-		first, found, err := tx.Run(c.Account, run.ID)
-		if err != nil {
-			return SpawnResult{}, err
-		}
-		if found {
-			return repeated(&first)
-		}
+	first, repeats, err := s.earlier(tx, c, r)
+	if err != nil {
+		return SpawnResult{}, err
 	}
+	if repeats {
+		return repeated(&first)
+	}
+	run.ID = first.ID
 	caller, found, err := tx.SessionByKey(c.Account, c.Key)
 	if err != nil {
 		return SpawnResult{}, err
@@ -210,7 +223,7 @@ func (s *Service) spawn(tx sessile.Tx, c Caller, r *SpawnRequest, key string, ke
 	}}
 	result := SpawnResult{Status: "accepted", ChildSessionKey: child.Key, Mode: mode, TaskName: r.TaskName, Note: note}
 	if kept != nil {
-		w.Spawn.Attachments = kept.receipt.RelDir
+		w.Spawn.Attachments, w.Spawn.Files, w.Spawn.MountPath = kept.receipt.RelDir, kept.dir, r.MountPath
 		result.Attachments = &kept.receipt
 	}
 	if err := s.queue(tx, &child, &run, w); err != nil {
@@ -236,9 +249,11 @@ func repeated(first *sessile.Run) (SpawnResult, error) {
 	if err != nil || w.Spawn == nil {
 		return SpawnResult{}, err
 	}
-	return SpawnResult{
+	result := SpawnResult{
 		Status: "accepted", ChildSessionKey: first.SessionKey, RunID: first.ID, Mode: w.Spawn.Mode, TaskName: w.Spawn.TaskName, Note: w.Spawn.Note,
-	}, nil
+	}
+	result.ResolvedProvider, result.ResolvedModel = session.SplitModel(w.Spawn.Model)
+	return result, nil
 }
 
 // check decides in the order of 5.3.

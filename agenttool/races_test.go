@@ -2,6 +2,8 @@ package agenttool_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -312,6 +314,77 @@ func TestDeletedStaysDeleted(t *testing.T) {
 	})
 }
 
+func TestBusyChildIsNotArchived(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, agents(func(o *agentrun.Options) { o.RunLimit = 5 * time.Hour }))
+		w.session(asker)
+		w.model.when("once more", after(2*time.Hour, says("again")))
+		key := w.call(asker, "sessions_spawn", `{"task":"the task"}`).text("childSessionKey")
+		w.pass(30 * time.Minute)
+		for range 2 {
+			w.call(asker, "sessions_send", `{"sessionKey":"`+key+`","message":"once more","timeoutSeconds":0}`)
+		}
+		w.pass(4*time.Hour + 40*time.Minute)
+		w.equal("runs of the child", w.list(key), []string{"spawn succeeded", "send succeeded", "send succeeded", "announce_step succeeded", "announce_step succeeded"})
+		row, err := w.sessions.ByKey(t.Context(), account, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.pass(2 * time.Hour)
+		if row, err = w.sessions.ByKey(t.Context(), account, key); err != nil || row.Status != sessile.SessionArchived {
+			t.Errorf("later the child is %s, %v", row.Status, err)
+		}
+	})
+}
+
+func TestKillAfterFollowUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, agents(deep(2)))
+		w.session(asker)
+		w.model.when("how far", calls("sessions_yield", `{}`))
+		w.model.when("the leaf", hangs())
+		w.model.when("the branch", calls("sessions_spawn", `{"task":"the leaf"}`), calls("sessions_yield", `{}`))
+		a := w.call(asker, "sessions_spawn", `{"task":"the branch"}`)
+		w.settle()
+		w.call(asker, "sessions_send", `{"sessionKey":"`+a.text("childSessionKey")+`","message":"how far"}`)
+		w.settle()
+		child, err := w.runs.ChildOf(t.Context(), account, asker, "last")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.runs.Cancel(t.Context(), account, child.RunID); err != nil {
+			t.Fatal(err)
+		}
+		w.settle()
+		w.equal("run", w.run(a.text("runId")).Status, sessile.RunCancelled)
+	})
+}
+
+func TestSteeredKnowsItsTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, agents())
+		w.session(asker)
+		w.model.when("hidden files too", says("done"))
+		w.model.when("[Subagent Task]", hangs())
+		a := w.call(asker, "sessions_spawn", `{"task":"Count files"}`)
+		w.settle()
+		if _, err := w.runs.Steer(t.Context(), account, a.text("runId"), "hidden files too"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.runs.Steer(t.Context(), account, a.text("runId"), "hidden files too"); sessile.CodeOf(err) != sessile.CodeRateLimited {
+			t.Errorf("a second time at once: %v", err)
+		}
+		w.settle()
+		heard := w.model.heard("hidden files too")
+		if len(heard) != 1 {
+			t.Fatalf("it was steered %d times", len(heard))
+		}
+		w.has("what it is told", lastInput(heard[0]), "[Subagent Context]", "Count files", "hidden files too")
+		d := w.run(a.text("runId"))
+		w.equal("run", string(d.Status)+" "+d.Result+" "+string(d.Delivery), "succeeded done delivered")
+	})
+}
+
 func TestGoalWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, agents(func(o *agentrun.Options) { o.Heartbeats = true }))
@@ -337,7 +410,9 @@ func TestEndlessMessages(t *testing.T) {
 		w := newWorld(t, agents())
 		w.session(asker)
 		w.session(helper)
-		to := func(key string) reply { return calls("sessions_send", `{"sessionKey":"`+key+`","message":"and you?","timeoutSeconds":0}`) }
+		to := func(key string) reply {
+			return calls("sessions_send", `{"sessionKey":"`+key+`","message":"and you?","timeoutSeconds":0}`)
+		}
 		turns := func(key string) (list []reply) {
 			for range 500 {
 				list = append(list, to(key), says("NO_REPLY"))
@@ -373,4 +448,100 @@ func countOf(text, part string) (n int) {
 		}
 	}
 	return n
+}
+
+func TestAttachmentsLife(t *testing.T) {
+	for name, c := range map[string]struct {
+		retain  bool
+		cleanup string
+		stays   bool
+	}{
+		"kept":                    {false, "keep", false},
+		"kept with its files":     {true, "keep", true},
+		"deleted in spite of all": {true, "delete", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dir := t.TempDir()
+				w := newWorld(t, agents(func(o *agentrun.Options) {
+					o.Agents["main"] = agentrun.Agent{Workspace: dir}
+					o.Attachments = agentrun.Attachments{Enabled: true, RetainWithKept: c.retain}
+				}))
+				w.session(asker)
+				w.model.when("[Subagent Task]", hangs(), says("done"))
+				a := w.call(asker, "sessions_spawn", `{"task":"t","cleanup":"`+c.cleanup+`","attachAs":{"mountPath":"/in/put"},"attachments":[{"name":"a.txt","content":"hello"}]}`)
+				there := func() bool {
+					_, err := os.Stat(filepath.Join(dir, a.text("attachments", "relDir"), "a.txt"))
+					return err == nil
+				}
+				w.settle()
+				w.equal("files while it works", there(), true)
+				w.has("the system text", system(w.model.heard("[Subagent Task]")[0]), a.text("attachments", "relDir"), "/in/put")
+				w.restart()
+				w.equal("files after a restart", there(), true)
+				w.pass(time.Minute)
+				w.equal("delivery", w.run(a.text("runId")).Delivery, sessile.DeliveryDelivered)
+				w.equal("files after its result", there(), c.stays)
+				w.pass(2 * time.Hour)
+				w.equal("files of an archived child", there(), c.stays)
+				if err := w.sessions.DeleteKey(t.Context(), account, a.text("childSessionKey")); err != nil {
+					t.Fatal(err)
+				}
+				w.settle()
+				w.equal("files of a deleted child", there(), false)
+			})
+		})
+	}
+}
+
+func TestBusyChildIsDeletedLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, agents())
+		w.session(asker)
+		w.model.when("once more", after(5*time.Minute, says("NO_REPLY")))
+		w.model.when("[Completion]", after(time.Minute, says("told")))
+		key := w.call(asker, "sessions_spawn", `{"task":"the task","cleanup":"delete"}`).text("childSessionKey")
+		w.settle()
+		w.call(asker, "sessions_send", `{"sessionKey":"`+key+`","message":"once more","timeoutSeconds":0}`)
+		w.pass(3 * time.Minute)
+		if _, err := w.sessions.ByKey(t.Context(), account, key); err != nil {
+			t.Errorf("it was deleted while it worked: %v", err)
+		}
+		w.pass(10 * time.Minute)
+		if _, err := w.sessions.ByKey(t.Context(), account, key); sessile.CodeOf(err) != sessile.CodeNotFound {
+			t.Errorf("it is still there: %v", err)
+		}
+	})
+}
+
+func TestAttachmentsAreCheckedLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, agents())
+		w.session(asker)
+		a := w.call(asker, "sessions_spawn", `{"task":"t","agentId":"work","attachments":[{"name":"../a","content":"b"}]}`)
+		w.equal("status", a.text("status"), "forbidden")
+		w.has("error", a.text("error"), "allowed: main")
+	})
+}
+
+func TestResetWhileQueued(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, agents())
+		w.session(asker)
+		row := w.session(helper)
+		w.model.when("hello", after(time.Minute, says("hi")))
+		w.model.when("wait", hangs(), says("pong"))
+		a := w.call(asker, "sessions_send", `{"sessionKey":"`+helper+`","message":"wait","timeoutSeconds":0}`)
+		w.settle()
+		w.restart() // it is due in five seconds
+		if _, err := w.sessions.Reset(t.Context(), account, row.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.respond(helper, "hello"); err != nil {
+			t.Fatal(err)
+		}
+		w.settle()
+		d := w.run(a.text("runId"))
+		w.equal("run", string(d.Status)+" "+d.Result, "succeeded pong")
+	})
 }

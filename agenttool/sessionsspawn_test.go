@@ -332,7 +332,7 @@ func TestAttachments(t *testing.T) {
 				dir := t.TempDir()
 				w := newWorld(t, agents(func(o *agentrun.Options) {
 					o.Agents["main"] = agentrun.Agent{Workspace: dir}
-					o.Attachments = agentrun.Attachments{Enabled: true, MaxFiles: 2, MaxFileBytes: 10, MaxTotalBytes: 15}
+					o.Attachments = agentrun.Attachments{Enabled: true, MaxFiles: 2, MaxFileBytes: 10, MaxTotalBytes: 15, RetainWithKept: true}
 				}))
 				w.session(asker)
 				a := w.call(asker, "sessions_spawn", `{"task":"t","attachments":[`+c.files+`]}`)

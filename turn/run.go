@@ -122,10 +122,15 @@ func (s *Service) beginQueued(tx sessile.Tx, row int64, prepare Prepare) (*attem
 	}
 	a.session = session
 	if err := s.takeBranch(tx, a); err != nil {
-		if sessile.CodeOf(err) == sessile.CodeGenerationConflict {
-			err = nil // it waits for whoever has the branch
+		if sessile.CodeOf(err) != sessile.CodeGenerationConflict {
+			return nil, 0, err
 		}
-		return nil, 0, err
+		// It waits for whoever has the branch, in the line of the branch that it will run on.
+		if run.Branch == a.branch.Row {
+			return nil, 0, nil
+		}
+		run.Session, run.Branch = session.Row, a.branch.Row
+		return nil, 0, tx.UpdateRun(&run)
 	}
 	a.run.Session, a.run.Branch = session.Row, a.branch.Row
 	input, err := prepare(tx, &a.run, &session)

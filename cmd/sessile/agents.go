@@ -82,7 +82,7 @@ func runsOf(a config.Agents, policy func(c session.Caller) []string, dataDir str
 		MaxPingPong: r.MaxPingPong, Heartbeats: r.Heartbeats, WakeNested: a.WakeNested,
 		Attachments: agentrun.Attachments{
 			Enabled: r.Attachments.Enabled, MaxTotalBytes: r.Attachments.MaxTotalBytes, MaxFiles: r.Attachments.MaxFiles,
-			MaxFileBytes: r.Attachments.MaxFile,
+			MaxFileBytes: r.Attachments.MaxFile, RetainWithKept: r.Attachments.RetainWithKept,
 		},
 		Lacks: policy, Webhook: agentrun.Webhook{URL: a.Webhook.URL, Secret: a.Webhook.Secret.Reveal()}, Announce: changes.Announce,
 		News: changes.Next, Logger: log,
